@@ -1,0 +1,96 @@
+/* One config tree: typed values that know their file and line. It is filled from YAML, JSON or
+ * `--a.b=value`, and read through tables of keys, so that an unknown key, a wrong type and a value out of
+ * range are all found in one place and named with file, line and the nearest known key. */
+#ifndef OMNIGRAM_CONFIG_H
+#define OMNIGRAM_CONFIG_H
+
+#include <omnigram/status.h>
+
+OG_BEGIN
+
+typedef struct og_config og_config; /* a node: null, bool, integer, real, string, list or map */
+
+enum {
+    OG_CONFIG_NULL = 0,
+    OG_CONFIG_BOOL = 1,
+    OG_CONFIG_INTEGER = 2,
+    OG_CONFIG_REAL = 3,
+    OG_CONFIG_STRING = 4,
+    OG_CONFIG_LIST = 5,
+    OG_CONFIG_MAP = 6,
+};
+
+/* name is used in messages ("quickstart.yaml", "--train.lr"). Duplicate keys, aliases that nest and
+ * documents deeper than 64 are errors. An empty text is an empty map. */
+OG_API og_status og_config_from_yaml(const char *text, int64_t bytes, const char *name,
+                                     og_config **out, og_error *err) OG_MUST_USE;
+OG_API og_status og_config_from_yaml_file(const char *path, og_config **out, og_error *err) OG_MUST_USE;
+OG_API og_status og_config_from_json(const char *text, int64_t bytes, const char *name,
+                                     og_config **out, og_error *err) OG_MUST_USE;
+OG_API og_status og_config_from_json_file(const char *path, og_config **out, og_error *err) OG_MUST_USE;
+OG_API void og_config_free(og_config *root); /* the whole tree; only for a root */
+/* A deep copy that its caller owns. */
+OG_API og_status og_config_copy(const og_config *node, og_config **out, og_error *err) OG_MUST_USE;
+
+/* Applies "a.b.c=value" (value is YAML: 3, true, [1, 2], {x: 1}, text); makes missing maps on the way. */
+OG_API og_status og_config_override(og_config *root, const char *assignment, og_error *err) OG_MUST_USE;
+/* Values of over replace those of base, maps merge. over is unchanged. */
+OG_API og_status og_config_merge(og_config *base, const og_config *over, og_error *err) OG_MUST_USE;
+
+OG_API int32_t og_config_kind(const og_config *node); /* NULL: OG_CONFIG_NULL */
+OG_API int64_t og_config_size(const og_config *node); /* elements of a list or map, else 0 */
+/* Borrowed child by (dotted) key, or NULL. */
+OG_API const og_config *og_config_get(const og_config *map, const char *key);
+OG_API const og_config *og_config_at(const og_config *node, int64_t i);      /* i-th value, in file order */
+OG_API const char *og_config_key_at(const og_config *map, int64_t i);        /* i-th key */
+OG_API const char *og_config_place(const og_config *node);                   /* "file:line" */
+
+/* The value of one node; an error names place, value and the wanted type. Strings and arrays are
+ * borrowed from the tree. An integer is a valid real. */
+OG_API og_status og_config_bool(const og_config *node, int32_t *out, og_error *err) OG_MUST_USE;
+OG_API og_status og_config_i64(const og_config *node, int64_t *out, og_error *err) OG_MUST_USE;
+OG_API og_status og_config_f64(const og_config *node, double *out, og_error *err) OG_MUST_USE;
+OG_API og_status og_config_string(const og_config *node, const char **out, og_error *err) OG_MUST_USE;
+
+/* Text of a tree, to be released with og_release. JSON is canonical: keys sorted, no spaces, shortest numbers that
+ * read back equal, so that equal trees give equal bytes (fingerprints rest on it). */
+OG_API og_status og_config_to_json(const og_config *node, char **out, og_error *err) OG_MUST_USE;
+OG_API og_status og_config_to_yaml(const og_config *node, char **out, og_error *err) OG_MUST_USE;
+
+typedef struct og_i64_list {
+    const int64_t *values; /* borrowed from the tree */
+    int64_t n;
+} og_i64_list;
+
+/* Types of a key and what the field at `offset` is. */
+enum {
+    OG_KEY_I64 = 1,      /* int64_t */
+    OG_KEY_F64 = 2,      /* double */
+    OG_KEY_BOOL = 3,     /* int32_t */
+    OG_KEY_STRING = 4,   /* const char *, borrowed from the tree or from the key table */
+    OG_KEY_CHOICE = 5,   /* int32_t: index into choices "a|b|c" */
+    OG_KEY_I64_LIST = 6, /* og_i64_list, borrowed from the tree; a bare integer is a list of one */
+    OG_KEY_NODE = 7,     /* const og_config *, borrowed; NULL when absent */
+};
+
+/* One row of a table of keys; a table ends with a row whose name is NULL. */
+typedef struct og_key {
+    const char *name;
+    int32_t type;
+    size_t offset;
+    const char *fallback; /* default as YAML scalar text; NULL: the key is required; "" : absent (0, NULL, empty) */
+    double least, most;   /* of each number (both 0: no limit); of the length for a string */
+    const char *choices;  /* OG_KEY_CHOICE: "hf|serving" */
+    const char *help;     /* one line, with unit and source of the default */
+} og_key;
+
+/* Fills the struct at out from a map (NULL: an empty one) by its table. Unknown keys, missing keys,
+ * wrong types and values out of limits are errors that name place, key, value, limit and the nearest key.
+ * On failure out is unspecified but owns nothing. */
+OG_API og_status og_config_read(const og_config *map, const og_key *keys, void *out, og_error *err)
+    OG_MUST_USE;
+/* The nearest of `keys` to a word by edit distance, or NULL when none is near. */
+OG_API const char *og_config_nearest(const char *word, const char *const *words, int64_t n);
+
+OG_END
+#endif
