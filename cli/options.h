@@ -1,0 +1,43 @@
+/* options.h: what every verb does the same way: options, overrides, errors, JSON results, progress. */
+#ifndef OMNIGRAM_OPTIONS_H
+#define OMNIGRAM_OPTIONS_H
+
+#include <omnigram/config.h>
+
+#include <jansson.h>
+
+/* One row of a verb's table; a table ends with a row whose name is NULL. Exactly one of value and flag is set. */
+typedef struct og_option {
+    const char *name;   /* "--json" */
+    const char **value; /* receives the word after it (or after '=') */
+    int *flag;          /* is set to 1 */
+} og_option;
+
+typedef struct og_arguments {
+    const char **files; /* words that are not options, in order */
+    int n_files;
+    const char **overrides; /* "a.b=value" of each --a.b=value that is not in the table */
+    int n_overrides;
+} og_arguments;
+
+/* Splits the arguments; overrides are refused unless takes_overrides. 0, or 2 after a message on stderr that names the
+ * word and the nearest known option. og_arguments_free in either case. */
+int og_options_read(const char *verb, int argc, char **argv, const og_option *options, int takes_overrides,
+                    og_arguments *out);
+void og_arguments_free(og_arguments *arguments);
+
+/* Reads a YAML file (NULL: an empty map) and applies the overrides. 0, or 1 after a message. */
+int og_options_config(const char *verb, const char *path, const og_arguments *arguments, og_config **out);
+
+/* "omnigram VERB: message" on stderr; returns 1. */
+int og_verb_fail(const char *verb, const og_error *err);
+/* A message about usage on stderr; returns 2. */
+int og_verb_usage(const char *verb, const char *format, ...) OG_PRINTF(2, 3);
+
+/* Writes the object to path ("-": standard output; NULL: nowhere) and releases it. Files appear whole or not at all. 0 or 1. */
+int og_json_result(const char *verb, const char *path, json_t *object);
+
+/* A progress function for long work (context: the verb's name): one line that moves on a terminal, now and then a plain line elsewhere. */
+int32_t og_progress_print(void *context, const char *stage, int64_t done, int64_t total);
+
+#endif
