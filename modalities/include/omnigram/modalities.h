@@ -38,6 +38,10 @@ typedef struct og_modality_type { /* one file modality_<name>.c each */
     /* Vectors back to media: a picture, or a spectrogram. */
     og_status (*restore)(const og_modality_impl *impl, const float *vectors, int32_t rows, int32_t columns, og_media *out,
                          og_error *err);
+    /* Media to the size that is stored and quantised: image: crop (x, y, width, height as shares of the picture; NULL or width 0:
+     * the whole), mirror, then canvas. vectors() fits media of another size by itself. NULL for text and audio. */
+    og_status (*fit)(const og_modality_impl *impl, const og_media *media, const double crop[4], int32_t flip, og_media *out,
+                     og_error *err);
     /* Everything that decides the vectors, for the codebook's fingerprint. The caller owns *preprocess. */
     og_status (*describe)(const og_modality_impl *impl, og_config **preprocess, og_error *err);
 } og_modality_type;
@@ -49,6 +53,7 @@ typedef struct og_item {
     int32_t modality;
     const char *text;     /* text given inline, or NULL */
     const char *path;     /* file, or NULL */
+    const og_media *media; /* made in memory (synthetic), or NULL; borrowed like the rest */
     const char *language; /* or NULL */
     double crop[4];       /* image: x, y, width, height as shares of the picture; width 0: the whole */
     int32_t flip;         /* image: mirrored */
@@ -84,9 +89,10 @@ OG_API og_status og_split_of(const char *group, int32_t *split, og_error *err) O
 typedef int32_t og_progress_fn(void *context, const char *stage, int64_t done, int64_t total);
 
 /* Reads config (dataset: {name, path ...}, bad_item: error | skip, text, image, audio: policies), writes folder/index.json and
- * folder/shard-NNNNN.safetensors, all or nothing. Counters: read = kept + dropped, by modality and cause. */
-OG_API og_status og_prepare(const og_config *config, const char *folder, og_progress_fn *progress, void *context,
-                            og_error *err) OG_MUST_USE;
+ * folder/shard-NNNNN.safetensors, all or nothing; a folder that exists is an error. Counters: read = kept + dropped, by modality
+ * and cause. Items are decoded on the pool; the files have the same bytes for any pool. */
+OG_API og_status og_prepare(const og_config *config, const char *folder, og_pool *pool, og_progress_fn *progress,
+                            void *context, og_error *err) OG_MUST_USE;
 
 typedef struct og_prepared og_prepared; /* an open folder of prepared shards; media are read in place */
 OG_API og_status og_prepared_open(const char *folder, og_prepared **out, og_error *err) OG_MUST_USE;
