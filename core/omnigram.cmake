@@ -2,6 +2,7 @@
 include(CheckCCompilerFlag)
 include(CheckLanguage)
 include(GNUInstallDirs)
+include(${PROJECT_SOURCE_DIR}/python/cdef.cmake)
 
 # ---- options -------------------------------------------------------------------------------------
 foreach(dep TORCH CUDA FAISS OPENCV SNDFILE)
@@ -335,6 +336,9 @@ function(og_library name)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/${layer}/include/omnigram DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
             FILES_MATCHING PATTERN "*.h" PATTERN internal EXCLUDE)
   endforeach()
+  if(name STREQUAL "omnigram")
+    og_python_cdef(${ARGN})
+  endif()
   if(name STREQUAL "omnigram" AND OG_OPENCV_SOURCES)
     add_library(omnigram_opencv MODULE ${OG_OPENCV_SOURCES})
     target_include_directories(omnigram_opencv PRIVATE ${PROJECT_SOURCE_DIR}/core/include ${PROJECT_SOURCE_DIR}/modalities/include ${PROJECT_SOURCE_DIR}/modalities)

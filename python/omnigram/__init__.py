@@ -1,0 +1,48 @@
+"""omnigram: multimodal Over-Encoding. Hashed n-gram tables in host memory, exact at every boundary.
+
+Everything here calls the C library libomnigram; arrays are numpy's, DLPack goes both ways, torch is never needed.
+"""
+
+from ._ffi import library_path, version
+from .addressing import ROW_NONE, AddressResult, Addressing, Column, History, schemes
+from .codebook import Codebook, quantizers
+from .config import Config
+from .dlpack import Tensor
+from .errors import (
+    FileError,
+    FormatError,
+    InvalidError,
+    OmnigramError,
+    OutOfMemoryError,
+    UnsupportedError,
+)
+from .lookup import Lookup, Ticket
+from .media import SPLITS, Modality, Prepared
+from .pack import (
+    AUDIO,
+    IMAGE,
+    MARKER,
+    MODALITIES,
+    TEXT,
+    Documents,
+    DocumentsBuilder,
+    Ids,
+    Pack,
+    Packs,
+    Plan,
+    pack_lengths,
+)
+from .pool import Pool
+from .table import RowOptimizer, Table
+from .table_set import TableInfo, TableSet, stencils
+from .tokenizer import Tokenizer
+
+__version__ = version()
+
+__all__ = [
+    "AUDIO", "IMAGE", "MARKER", "MODALITIES", "ROW_NONE", "SPLITS", "TEXT", "AddressResult", "Addressing", "Codebook",
+    "Column", "Config", "Documents", "DocumentsBuilder", "FileError", "FormatError", "History", "Ids", "InvalidError",
+    "Lookup", "Modality", "OmnigramError", "OutOfMemoryError", "Pack", "Packs", "Plan", "Pool", "Prepared",
+    "RowOptimizer", "Table", "TableInfo", "TableSet", "Tensor", "Ticket", "Tokenizer", "UnsupportedError",
+    "library_path", "pack_lengths", "quantizers", "schemes", "stencils",
+]

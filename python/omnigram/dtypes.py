@@ -1,0 +1,34 @@
+"""Element types by name: f32, bf16, f16, fp8_e4m3, int8, nf4."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._ffi import ffi, lib, text
+
+NUMPY = {
+    lib.OG_F32: np.dtype("f4"), lib.OG_F16: np.dtype("f2"), lib.OG_BF16: np.dtype("u2"), lib.OG_F64: np.dtype("f8"),
+    lib.OG_U8: np.dtype("u1"), lib.OG_INT8: np.dtype("i1"), lib.OG_I16: np.dtype("i2"), lib.OG_I32: np.dtype("i4"),
+    lib.OG_I64: np.dtype("i8"), lib.OG_FP8_E4M3: np.dtype("u1"), lib.OG_NF4: np.dtype("u1"),
+}
+
+
+def dtype_code(name: str | int) -> int:
+    """The pinned number of a dtype's name ("bf16", "F32"); ValueError lists those there are."""
+    if isinstance(name, int):
+        return name
+    code = lib.og_dtype_from_name(str(name).encode())
+    if code == 0:
+        known = ", ".join(dtype_name(c) for c in sorted(NUMPY))
+        raise ValueError(f"no dtype {name!r}; there are {known}")
+    return code
+
+
+def dtype_name(code: int) -> str:
+    pointer = lib.og_dtype_name(code)
+    return f"dtype {code}" if pointer == ffi.NULL else text(pointer).lower()
+
+
+def bf16_to_f32(bits: np.ndarray) -> np.ndarray:
+    """bfloat16 bit patterns (uint16) as float32, exactly; the same shape."""
+    return (np.asarray(bits, np.uint16).astype(np.uint32) << 16).view(np.float32)

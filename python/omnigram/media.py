@@ -1,0 +1,134 @@
+"""Prepared shards and modality adapters: files to media, media to vectors on a grid and back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from ._array import as_array
+from ._ffi import ffi, lib, text
+from ._handle import Handle, pointer_to, view
+from .config import as_config, node_value
+from .dtypes import NUMPY
+from .errors import OmnigramError, call
+from .pack import MODALITIES
+
+SPLITS = tuple(text(lib.og_split_name(s)) for s in range(lib.OG_N_SPLITS))
+
+
+class Item(NamedTuple):
+    """One item of a document: text as str; image uint8 [height, width, 3]; audio int16 [samples] at rate_hz."""
+
+    modality: str
+    value: str | np.ndarray
+    rate_hz: int
+    unique: int
+    """Number of the stored item: equal for the same media in several documents."""
+
+
+class Document(NamedTuple):
+    """A prepared document; shard and index are what og_origin of its tokens names."""
+
+    id: str
+    group: str
+    shard: int
+    index: int
+    items: list[Item]
+
+
+class Prepared(Handle):
+    """A folder of prepared shards; images and audio are views in place."""
+
+    def __init__(self, folder: str | os.PathLike):
+        out = ffi.new("og_prepared **")
+        call(lib.og_prepared_open, os.fsencode(folder), out)
+        self._own(out[0], lib.og_prepared_close)
+
+    @property
+    def index(self) -> dict:
+        """The config used, the counters and the data set's name."""
+        return node_value(lib.og_prepared_index(self.pointer)) or {}
+
+    @property
+    def unique_items(self) -> int:
+        return lib.og_prepared_items(self.pointer)
+
+    def count(self, split: str) -> int:
+        """Documents of a split ("train", "val", "test")."""
+        return lib.og_prepared_count(self.pointer, SPLITS.index(split))
+
+    def document(self, split: str, i: int) -> Document:
+        side = SPLITS.index(split)
+        found = ffi.new("og_prepared_document *")
+        call(lib.og_prepared_get, self.pointer, side, i, found)
+        return Document(text(found.id), text(found.group), found.shard, found.index,
+                        [self._item(side, i, k) for k in range(found.n_items)])
+
+    def documents(self, split: str) -> Iterator[Document]:
+        return (self.document(split, i) for i in range(self.count(split)))
+
+    def _item(self, side: int, i: int, k: int) -> Item:
+        media, unique = ffi.new("og_media *"), ffi.new("int64_t *")
+        call(lib.og_prepared_item, self.pointer, side, i, k, media, unique)
+        array = _media_array(media, self.pointer)
+        value = bytes(array).decode() if media.modality == lib.OG_TEXT else array
+        return Item(MODALITIES[media.modality], value, media.rate_hz, unique[0])
+
+
+def _media_array(media, owner) -> np.ndarray:
+    shape = tuple(media.shape[i] for i in range(media.rank))
+    return view(owner, media.data, shape, NUMPY[media.dtype])
+
+
+class Modality:
+    """An adapter ("text", "image", "audio") by its config, for instance a codebook's `preprocess`."""
+
+    def __init__(self, name: str, config: Mapping | None = None):
+        self._kind = lib.og_modality_find(name.encode())
+        if self._kind == ffi.NULL:
+            raise OmnigramError(lib.OG_EINVAL, f"no modality {name!r}; there are {', '.join(MODALITIES[:3])}")
+        self._config = as_config(config)
+        out = ffi.new("og_modality_impl **")
+        call(self._kind.create, self._config.pointer, out)
+        self._pointer = ffi.gc(out[0], self._kind.destroy)
+
+    def decode(self, data: bytes, place: str = "bytes") -> np.ndarray:
+        """A file's bytes to media, by the policies; FormatError names place and cause."""
+        return self._take(lambda media: call(self._kind.decode, self._pointer, place.encode(), data, len(data), media))
+
+    def vectors(self, media: np.ndarray, rate_hz: int = 0) -> np.ndarray:
+        """float32 [rows, columns, dim] of an image uint8 [h, w, 3] or audio int16 [samples]."""
+        if self._kind.vectors == ffi.NULL:
+            raise OmnigramError(lib.OG_ENOTSUP, "text has no vectors: its codes come from a tokenizer")
+        media = np.ascontiguousarray(media)
+        code = next((c for c, d in NUMPY.items() if d == media.dtype and c in (lib.OG_U8, lib.OG_I16)), None)
+        if code is None or media.ndim > 3:
+            raise TypeError(f"media of {media.dtype} {media.shape}; uint8 [h, w, 3] or int16 [samples] is needed")
+        struct = ffi.new("og_media *", {"modality": self._kind.modality, "dtype": code, "rank": media.ndim,
+                                        "shape": list(media.shape), "data": ffi.cast("void *", media.ctypes.data),
+                                        "rate_hz": rate_hz})
+        out, rows, columns = ffi.new("float **"), ffi.new("int32_t *"), ffi.new("int32_t *")
+        call(self._kind.vectors, self._pointer, struct, out, rows, columns)
+        owner = ffi.gc(out[0], lib.og_release)
+        return view(owner, owner, (rows[0], columns[0], self.dim), "<f4")
+
+    @property
+    def dim(self) -> int:
+        return self._kind.dim(self._pointer)
+
+    def restore(self, vectors: np.ndarray) -> np.ndarray:
+        """float32 [rows, columns, dim] back to a picture uint8 [h, w, 3] or a spectrogram float32 [frames, bands]."""
+        vectors = as_array(vectors, np.float32, "vectors", 3)
+        return self._take(lambda media: call(self._kind.restore, self._pointer, pointer_to(vectors, "float *"),
+                                             vectors.shape[0], vectors.shape[1], media))
+
+    def _take(self, fill) -> np.ndarray:
+        media = ffi.new("og_media *")
+        fill(media)
+        try:
+            return _media_array(media, None).copy()
+        finally:
+            lib.og_media_free(media)

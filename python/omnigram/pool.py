@@ -1,0 +1,25 @@
+"""Threads. Nothing in the library starts one by itself."""
+
+from __future__ import annotations
+
+from ._ffi import ffi, lib
+from ._handle import Handle
+from .errors import call
+
+
+class Pool(Handle):
+    """A pool of 1 to 1024 threads, the calling one included; results never depend on it. Not for use after fork."""
+
+    def __init__(self, threads: int):
+        out = ffi.new("og_pool **")
+        call(lib.og_pool_new, threads, out)
+        self._own(out[0], lib.og_pool_free)
+
+    @property
+    def threads(self) -> int:
+        return lib.og_pool_threads(self.pointer)
+
+
+def pool_pointer(pool: Pool | None):
+    """NULL (this thread) for None."""
+    return ffi.NULL if pool is None else pool.pointer

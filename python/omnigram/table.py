@@ -1,0 +1,161 @@
+"""Row stores: rows x dim in host memory."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from ._array import as_array
+from ._ffi import ffi, lib
+from ._handle import Handle, pointer_to, view
+from .dlpack import Tensor
+from .dtypes import NUMPY, dtype_code, dtype_name
+from .errors import call
+from .pool import Pool, pool_pointer
+
+_BACKINGS = {"anonymous": lib.OG_BACK_ANONYMOUS, "shared": lib.OG_BACK_SHARED, "file": lib.OG_BACK_FILE}
+
+
+class Table(Handle):
+    """rows x dim values in host memory, zero at first.
+
+    dtype: f32, bf16, f16, fp8_e4m3 (ue8m0 scale a group), int8 or nf4 (f32 scale a group of `group` values).
+    state: f32 values of optimiser state beside each row (see RowOptimizer). backing: anonymous, shared (name: the
+    segment) or file (name: the path). huge asks for huge pages, lock for mlock; report() says what was granted.
+    OutOfMemoryError, before memory is touched, names request and limit.
+    """
+
+    def __init__(self, rows: int, dim: int, dtype: str = "f32", *, group: int = 0, state: int = 0,
+                 backing: str = "anonymous", name: str | os.PathLike | None = None, huge: bool = True,
+                 lock: bool = False, numa: int = -1, writable: bool = True):
+        if backing not in _BACKINGS:
+            raise ValueError(f"no backing {backing!r}; there are {', '.join(_BACKINGS)}")
+        options = ffi.new("og_store_options *", lib.og_store_defaults(rows, dim, dtype_code(dtype)))
+        held = ffi.NULL if name is None else ffi.new("char[]", os.fsencode(name))
+        options.group, options.state, options.backing, options.name = group, state, _BACKINGS[backing], held
+        options.huge, options.lock, options.numa, options.writable = huge, lock, numa, writable
+        out = ffi.new("og_store **")
+        call(lib.og_store_new, options, out)
+        self._own(out[0], lib.og_store_free)
+        self._writable = writable
+
+    @classmethod
+    def attach(cls, name: str, *, writable: bool = False) -> Table:
+        """Joins a shared table that another process made."""
+        out = ffi.new("og_store **")
+        call(lib.og_store_attach, name.encode(), writable, out)
+        self = cls.__new__(cls)
+        self._own(out[0], lib.og_store_free)
+        self._writable = writable
+        return self
+
+    @property
+    def rows(self) -> int:
+        return lib.og_store_rows(self.pointer)
+
+    @property
+    def dim(self) -> int:
+        return lib.og_store_dim(self.pointer)
+
+    @property
+    def dtype(self) -> str:
+        return dtype_name(lib.og_store_dtype(self.pointer))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows, self.dim
+
+    @property
+    def row_bytes(self) -> int:
+        """One record: values, scales, optimiser state, padding to 64 bytes."""
+        return lib.og_store_row_bytes(self.pointer)
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def read(self, rows) -> np.ndarray:
+        """float32 [n, dim] of rows [n]. InvalidError names an id out of range and its position."""
+        rows = as_array(rows, np.int64, "rows", 1)
+        values = np.empty((rows.shape[0], self.dim), np.float32)
+        call(lib.og_store_read, self.pointer, pointer_to(rows, "int64_t *"), rows.shape[0], pointer_to(values, "float *"))
+        return values
+
+    def write(self, rows, values) -> None:
+        """Rounds values float32 [n, dim] into rows [n]."""
+        rows = as_array(rows, np.int64, "rows", 1)
+        values = as_array(values, np.float32, "values", 2)
+        if values.shape != (rows.shape[0], self.dim):
+            raise ValueError(f"values: shape {values.shape} where {(rows.shape[0], self.dim)} is needed")
+        self._check_writable()
+        call(lib.og_store_write, self.pointer, pointer_to(rows, "int64_t *"), rows.shape[0], pointer_to(values, "float *"))
+
+    def __getitem__(self, row):
+        """table[i] -> float32 [dim]; table[a:b] or table[ids] -> [n, dim]."""
+        if isinstance(row, slice):
+            return self.read(np.arange(*row.indices(self.rows), dtype=np.int64))
+        if np.ndim(row) == 0:
+            return self.read([int(row)])[0]
+        return self.read(row)
+
+    def fill(self, seed: int = 0, scale: float = 0.02, pool: Pool | None = None) -> Table:
+        """Every row normal(0, scale) from (seed, row, channel), zeros for scale 0; returns self."""
+        self._check_writable()
+        call(lib.og_store_fill, self.pointer, seed, scale, pool_pointer(pool))
+        return self
+
+    def tensor(self) -> Tensor:
+        """The values [rows, dim] in place (strided by row_bytes), for f32, bf16 and f16; DLPack without a copy."""
+        code = lib.og_store_dtype(self.pointer)
+        if code not in (lib.OG_F32, lib.OG_BF16, lib.OG_F16):
+            raise TypeError(f"rows of {dtype_name(code)} carry scales and have no view; use read()")
+        return Tensor(view(self.pointer, lib.og_store_row(self.pointer, 0), self.shape, NUMPY[code],
+                           strides=(self.row_bytes, NUMPY[code].itemsize), readonly=not self._writable), code)
+
+    def report(self) -> dict[str, int]:
+        """What the kernel says it got: bytes, resident_bytes, huge_bytes, locked_bytes, page_bytes, nodes ..."""
+        out = ffi.new("og_store_report *")
+        call(lib.og_store_inspect, self.pointer, out)
+        return {field: int(getattr(out, field)) for field, _ in ffi.typeof("og_store_report").fields}
+
+    def _check_writable(self) -> None:
+        if not self._writable:
+            raise ValueError("this table was opened read-only")
+
+    def __repr__(self) -> str:
+        return "Table(closed)" if self.closed else f"Table(rows={self.rows}, dim={self.dim}, dtype={self.dtype})"
+
+
+class RowOptimizer:
+    """A row-sparse optimiser: kind sgd, adagrad_row, adam or rmsprop; options are og_update_options' (lr, eps ...)."""
+
+    _KINDS = {"sgd": lib.OG_SGD, "adagrad_row": lib.OG_ADAGRAD_ROW, "adam": lib.OG_ADAM, "rmsprop": lib.OG_RMSPROP}
+
+    def __init__(self, kind: str = "adagrad_row", *, stochastic_rounding: bool = False, **options):
+        if kind not in self._KINDS:
+            raise ValueError(f"no optimiser {kind!r}; there are {', '.join(self._KINDS)}")
+        self.kind = kind
+        self._options = ffi.new("og_update_options *", lib.og_update_defaults(self._KINDS[kind]))
+        self._options.rounding = lib.OG_ROUND_STOCHASTIC if stochastic_rounding else lib.OG_ROUND_NEAREST
+        known = {field for field, _ in ffi.typeof("og_update_options").fields} - {"kind", "rounding"}
+        for key, value in options.items():
+            if key not in known:
+                raise TypeError(f"no option {key!r}; there are {', '.join(sorted(known))}")
+            setattr(self._options, key, value)
+
+    def state(self, dim: int) -> int:
+        """f32 values of state that a row of dim values needs (Table's `state`)."""
+        return lib.og_update_state(self._KINDS[self.kind], dim)
+
+    def apply(self, table: Table, rows, grads, *, step: int, grad_scale: float = 1.0, pool: Pool | None = None) -> None:
+        """grads float32 [n, dim] of rows [n] (ROW_NONE is skipped) are summed per row in order and applied once.
+
+        step counts from 1. Other rows do not change by a bit; the same bits for any pool.
+        """
+        rows = as_array(rows, np.int64, "rows", 1)
+        grads = as_array(grads, np.float32, "grads", 2)
+        if grads.shape != (rows.shape[0], table.dim):
+            raise ValueError(f"grads: shape {grads.shape} where {(rows.shape[0], table.dim)} is needed")
+        table._check_writable()
+        call(lib.og_update_apply, table.pointer, self._options, pointer_to(rows, "int64_t *"), rows.shape[0],
+             pointer_to(grads, "float *"), table.dim, grad_scale, step, pool_pointer(pool))

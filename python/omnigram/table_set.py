@@ -1,0 +1,74 @@
+"""Table sets: the named tables of one model over a pack's modalities."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ._ffi import ffi, lib, text
+from ._handle import Handle, pointer_to
+from .addressing import Column
+from .config import Config, as_config
+from .dtypes import dtype_name
+from .errors import call
+from .pack import Ids, Pack
+from .pool import Pool, pool_pointer
+
+
+class TableInfo(NamedTuple):
+    """One table: which columns are its own, its store's rows and dim, and what its fingerprint stands for."""
+
+    name: str
+    first_column: int
+    n_columns: int
+    rows: int
+    dim: int
+    dtype: str
+    fingerprint: str
+    description: dict
+
+
+def stencils() -> dict[str, str]:
+    """Every stencil of this build: name -> one line."""
+    found, i = {}, 0
+    while lib.og_stencil_types[i] != ffi.NULL:
+        found[text(lib.og_stencil_types[i].name)] = text(lib.og_stencil_types[i].summary)
+        i += 1
+    return found
+
+
+class TableSet(Handle):
+    """The tables that a config names, for an id map and the codebooks (fingerprints) their keys are made of."""
+
+    def __init__(self, tables: Config | Mapping, ids: Ids, codebooks: Sequence[str] = ()):
+        names = [ffi.new("char[]", fingerprint.encode()) for fingerprint in codebooks]
+        array = ffi.new("char *[]", names or [ffi.NULL])
+        out = ffi.new("og_table_set **")
+        call(lib.og_table_set_new, as_config(tables).pointer, ids.struct, array, len(names), out)
+        self._own(out[0], lib.og_table_set_free)
+
+    @property
+    def tables(self) -> list[TableInfo]:
+        infos = (lib.og_table_set_info(self.pointer, i) for i in range(lib.og_table_set_count(self.pointer)))
+        return [TableInfo(text(t.name), t.first_column, t.n_columns, t.rows, t.dim, dtype_name(t.dtype),
+                          text(t.fingerprint), json.loads(text(t.description) or "{}")) for t in infos]
+
+    @property
+    def columns(self) -> list[Column]:
+        """base: within its table's store."""
+        found = (lib.og_table_set_column(self.pointer, c) for c in range(lib.og_table_set_columns(self.pointer)))
+        return [Column(c.order, c.head, c.rows, c.base) for c in found]
+
+    @property
+    def width(self) -> int:
+        """Values of one position's concatenated rows."""
+        return lib.og_table_set_width(self.pointer)
+
+    def rows(self, pack: Pack, pool: Pool | None = None) -> np.ndarray:
+        """int64 [T, C]; ROW_NONE (-1) where an n-gram does not exist."""
+        rows = np.empty((len(pack.tokens), lib.og_table_set_columns(self.pointer)), np.int64)
+        call(lib.og_table_set_rows, self.pointer, pack.struct, pool_pointer(pool), pointer_to(rows, "int64_t *"))
+        return rows
