@@ -50,6 +50,7 @@ add_library(og_flags INTERFACE)
 target_compile_definitions(og_flags INTERFACE _GNU_SOURCE)
 target_compile_options(og_flags INTERFACE
   -fvisibility=hidden -ffp-contract=off -fno-math-errno -Wall -Wextra -Wshadow
+  $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation> # messages and places are cut to their buffers on purpose
   $<$<COMPILE_LANGUAGE:C>:-Wpedantic -Wconversion -Wno-sign-conversion -Wstrict-prototypes -Wvla>)
 if(OG_WERROR)
   target_compile_options(og_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>)

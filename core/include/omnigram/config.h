@@ -78,14 +78,17 @@ typedef struct og_key {
     const char *name;
     int32_t type;
     size_t offset;
-    const char *fallback; /* default as YAML scalar text; NULL: the key is required; "" : absent (0, NULL, empty) */
+    /* Default as YAML scalar text (a list: "[1, 2]"; a string: the text itself, no quotes). NULL: the key is required;
+     * "": absent (0, NULL, empty). A list from here lives as long as the process: equal texts share it. */
+    const char *fallback;
     double least, most;   /* of each number (both 0: no limit); of the length for a string */
     const char *choices;  /* OG_KEY_CHOICE: "hf|serving" */
     const char *help;     /* one line, with unit and source of the default */
 } og_key;
 
-/* Fills the struct at out from a map (NULL: an empty one) by its table. Unknown keys, missing keys,
- * wrong types and values out of limits are errors that name place, key, value, limit and the nearest key.
+/* Fills the struct at out from a map (NULL: an empty one) by its table. A key whose value is null takes its default.
+ * Unknown keys, missing keys, wrong types and values out of limits are errors that name place, key, value, limit and
+ * the nearest key.
  * On failure out is unspecified but owns nothing. */
 OG_API og_status og_config_read(const og_config *map, const og_key *keys, void *out, og_error *err)
     OG_MUST_USE;

@@ -19,11 +19,17 @@ enum {
     OG_I16 = 9,
     OG_I32 = 10,
     OG_I64 = 11,
+    OG_BOOL = 12, /* one byte, 0 or 1 */
+    OG_U16 = 13,
+    OG_U32 = 14,
+    OG_U64 = 15,
+    OG_FP8_E5M2 = 16, /* stored, not computed with */
+    OG_UE8M0 = 17,    /* a power of two: scales of FP8 blocks */
 };
 
-OG_API const char *og_dtype_name(og_dtype dtype); /* safetensors' names: "F32", "BF16" ... ; NULL if unknown */
-OG_API og_dtype og_dtype_from_name(const char *name); /* both "BF16" and "bf16"; 0 if unknown */
-OG_API int64_t og_dtype_bits(og_dtype dtype);
+OG_API const char *og_dtype_name(og_dtype dtype); /* safetensors' names: "F32", "BF16", "F8_E4M3", "I8" ...; NULL if unknown */
+OG_API og_dtype og_dtype_from_name(const char *name); /* any case; "int8", "fp8_e4m3" too; 0 if unknown */
+OG_API int64_t og_dtype_bits(og_dtype dtype); /* of one element; 0 if unknown */
 
 /* Round to nearest even; NaN stays NaN (payload kept where it fits, never turned into infinity); -0 and subnormals stay. */
 OG_API uint16_t og_bf16_from_f32(float value);
