@@ -1,0 +1,88 @@
+"""Figures that the stages wrote, under one name each, whatever stage they came from. Absent stages give None or {}."""
+
+from __future__ import annotations
+
+from .read import MODALITIES, Run
+
+
+def data(run: Run) -> dict:
+    """name ("tuxpaint", "synthetic" ...), why, documents by split, counters."""
+    prepare = run.stage("prepare")
+    return {"name": run.manifest.get("data") or prepare.get("dataset") or "unknown",
+            "why": run.manifest.get("data_note", ""), "counters": prepare.get("counters") or {},
+            "documents": prepare.get("documents") or prepare.get("splits") or {}}
+
+
+def packing(run: Run) -> dict | None:
+    """fill, bins and lower_bound of the training packs."""
+    stage = run.stage("pack-train")
+    return {key: stage[key] for key in ("fill", "bins", "lower_bound")} if "fill" in stage else None
+
+
+def isolation(run: Run) -> dict | None:
+    """leaks and twin_leaks over all channels, and channels: name -> {probes, leaks, twin_leaks}."""
+    stage = run.stage("audit-isolation")
+    if "leaks" not in stage:
+        return None
+    channels = stage.get("channels") or {}
+    if isinstance(channels, list):
+        channels = {entry["name"]: entry for entry in channels}
+    return {"leaks": stage["leaks"], "twin_leaks": stage["twin_leaks"], "channels": channels, "probes": stage.get("probes")}
+
+
+def hash_tables(run: Run) -> dict[str, list[dict]]:
+    """Table -> [{lag, changed, distinct, ideal}]."""
+    found = run.stage("audit-hash").get("tables") or {}
+    if isinstance(found, list):
+        found = {entry["name"]: entry for entry in found}
+    keys = ("lag", "changed", "distinct", "ideal")
+    return {name: [{key: lag.get(key) for key in keys} for lag in (entry["lags"] if isinstance(entry, dict) else entry)]
+            for name, entry in found.items()}
+
+
+def hash_warnings(run: Run) -> list[str]:
+    """What the audit itself warned of, then every table that drops a lag."""
+    stage = run.stage("audit-hash")
+    said = list(stage.get("warnings") or [])
+    tables = stage.get("tables") or {}
+    for entry in (tables.values() if isinstance(tables, dict) else tables):
+        if isinstance(entry, dict):
+            said += entry.get("warnings") or []
+    for name, lags in hash_tables(run).items():
+        dropped = [str(lag["lag"]) for lag in lags if lag["changed"] < 0.5]
+        if dropped and not any(name in line for line in said):
+            said.append(f"{name}: the rows hardly depend on lag {', '.join(dropped)}: those codes are dropped by the formula.")
+    return said
+
+
+def table_bytes(run: Run, arm: str) -> int:
+    """Bytes of an arm's tables in host memory."""
+    summary = run.arms[arm].summary
+    for key in ("table_bytes", "host_bytes", "tables_bytes"):
+        if key in summary:
+            return int(summary[key])
+    tables = summary.get("tables")
+    if isinstance(tables, dict):
+        return int(tables.get("host_bytes") or 0)
+    return 0
+
+
+def model_bytes(run: Run, arm: str) -> int:
+    """Bytes of an arm's dense parameters (float32)."""
+    summary = run.arms[arm].summary
+    for key in ("model_bytes", "parameter_bytes"):
+        if key in summary:
+            return int(summary[key])
+    return int(summary.get("parameters") or 0) * 4
+
+
+def gaps(run: Run) -> dict[str, dict[str, float | None]]:
+    """Arm -> modality -> held-out minus train bits, both measured at the end with the final weights where that was done."""
+    found = {}
+    for name, arm in run.arms.items():
+        train = arm.summary.get("train_bits") or {}
+        found[name] = {}
+        for modality in MODALITIES:
+            held, own = arm.val_bits(modality), train.get(modality)
+            found[name][modality] = held - own if held is not None and own is not None else None
+    return found

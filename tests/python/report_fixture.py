@@ -1,0 +1,81 @@
+"""A run folder as the stages leave it, with figures from a seeded generator: for tests of the report, and to look at it.
+
+    python tests/python/report_fixture.py FOLDER    then    python -m omnigram.report FOLDER
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+MODALITIES = ("text", "image", "audio", "marker")
+# Bits a token that each arm ends at: (text, image, audio, marker).
+ARMS = {"off": (6.9, 2.41, 4.06, 0.4), "text": (6.85, 2.41, 4.06, 0.4), "multimodal": (6.95, 2.36, 4.05, 0.4),
+        "random_row": (6.92, 2.43, 4.06, 0.4)}
+DOCUMENTS = 120
+
+
+def write_arm(folder: Path, name: str, final, seed: int, steps: int = 200, documents: int = DOCUMENTS) -> None:
+    folder.mkdir(parents=True)
+    rng = np.random.default_rng(seed)
+    start = (11.0, 8.0, 8.0, 3.0)
+    with (folder / "metrics.jsonl").open("w") as file:
+        for step in range(1, steps + 1):
+            fade = np.exp(-step / (steps / 6))
+            row = {"step": step, "loss": 3.0 + fade, "lr": 1e-3, "table_lr": 1e-2, "grad_norm": 1.0,
+                   "tokens_per_s": 8000.0 - 300 * (name != "off"), "useful_tokens_per_s": 7800.0 - 300 * (name != "off"),
+                   "fill": 0.98, "step_seconds": 0.5 + 0.02 * (name != "off"), "tokens": step * 4000, "skipped": 0,
+                   "lookup_hidden": None if name == "off" else 0.93}
+            for modality, first, last in zip(MODALITIES, start, final):
+                level = last + (first - last) * fade
+                row[f"train_bits_{modality}"] = level - 0.05 + 0.1 * rng.standard_normal()
+                row[f"val_bits_{modality}"] = level if step % 20 == 0 else None
+            file.write(json.dumps(row) + "\n")
+    common = np.random.default_rng(0)  # the same documents for every arm
+    with (folder / "eval_documents.csv").open("w") as file:
+        file.write("shard,index,offset,length,modality,tokens,bits\n")
+        for d in range(documents):
+            for modality, bits in zip(MODALITIES, final):
+                tokens = int(common.integers(5, 150))
+                level = bits + 0.6 * common.standard_normal() + 0.03 * rng.standard_normal()
+                file.write(f"0,{d},0,300,{modality},{tokens},{tokens * level:.6f}\n")
+    (folder / "summary.json").write_text(json.dumps({
+        "steps": steps, "table_bytes": 0 if name == "off" else 88 * 2**20, "model_bytes": 9 * 2**20,
+        "lookup_hidden": None if name == "off" else 0.93,
+        "train_bits": {m: b - 0.1 for m, b in zip(MODALITIES, final)}}))
+
+
+def write_run(folder: Path, arms=ARMS) -> Path:
+    folder = Path(folder)
+    for seed, (name, final) in enumerate(arms.items(), 1):
+        write_arm(folder / "arms" / name, name, final, seed)
+    stages = folder / "stages"
+    stages.mkdir()
+
+    def stage(name, content):
+        (stages / f"{name}.json").write_text(json.dumps(content))
+
+    stage("prepare", {"dataset": "synthetic", "documents": {"train": 900, "val": 110, "test": 100},
+                      "counters": {"image": {"read": 800, "kept": 798, "dropped": {"truncated": 2}},
+                                   "audio": {"read": 2000, "kept": 2000}, "text": {"read": 3000, "kept": 3000}}})
+    stage("pack-train", {"fill": 0.9871, "bins": 403, "lower_bound": 401})
+    stage("audit-isolation", {"probes": 64, "leaks": 0, "twin_leaks": 7312, "channels": {
+        name: {"leaks": 0, "twin_leaks": n} for name, n in (("rows", 5121), ("activations", 1210), ("loss", 640), ("gradients", 341))}})
+    good = [{"lag": lag, "changed": 0.99995, "distinct": 41500, "ideal": 41520.3} for lag in range(4)]
+    weak = [dict(entry, changed=1.0 if entry["lag"] < 2 else 0.0, distinct=120) for entry in good]
+    stage("audit-hash", {"tables": {"text": {"lags": good}, "image": {"lags": good[:3]}, "audio": {"lags": good[:3]},
+                                    "welm V=131072": {"lags": weak}, "welm V=131071": {"lags": good}}})
+    names = ("prepare", "quantize", "pack-train", "pack-val", "audit-hash", "audit-isolation", *(f"train-{a}" for a in arms))
+    (folder / "quickstart.json").write_text(json.dumps({
+        "data": "synthetic", "data_note": "No package archive could be reached, so the program made its own data.",
+        "steps": 200, "steps_note": "200 steps for every arm: the slowest arm takes 0.52 s a step.",
+        "environment": {"date": "2026-11-29", "cpu": "a CPU", "cores": 2, "omnigram": "0.1.0", "torch": "2.11.0"},
+        "stages": [{"name": n, "seconds": 12.5, "peak_rss_bytes": 900 * 2**20, "cached": False,
+                    "command": f"build/omnigram {n.split('-')[0]} --config quickstart.yaml"} for n in names],
+        "paths": {}}))
+    return folder
+
+
+if __name__ == "__main__":
+    write_run(Path(sys.argv[1]))

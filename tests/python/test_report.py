@@ -1,0 +1,137 @@
+import json
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from omnigram.report import ReportError, write_report
+from omnigram.report.read import read_metrics, read_run
+from omnigram.report.statistics import Difference, DocumentBits, findings, paired_difference, sentence
+from report_fixture import ARMS, write_run
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return write_run(tmp_path_factory.mktemp("run") / "quickstart")
+
+
+@pytest.fixture(scope="module")
+def result(run):
+    return write_report(run)
+
+
+def test_summary_has_what_scripts_rely_on(run, result):
+    assert json.loads((run / "summary.json").read_text()) == json.loads(json.dumps(result))
+    assert set(result) >= {"data", "seconds", "peak_rss_bytes", "arms", "controls", "tables", "packing", "isolation", "hash"}
+    assert list(result["arms"]) == list(ARMS)
+    for name, arm in result["arms"].items():
+        assert set(arm["val_bits"]) == {"text", "image", "audio"}
+        assert arm["tokens_per_s"] > 0
+        assert (arm["lookup_hidden"] is None) == (name == "off")
+        for bits, expected in zip(arm["val_bits"].values(), ARMS[name]):
+            assert bits == pytest.approx(expected, abs=0.25)
+    assert set(result["controls"]["unigram"]["val_bits"]) == {"text", "image", "audio"}
+    assert result["tables"]["host_bytes"] == 88 * 2**20
+    assert result["packing"] == {"fill": 0.9871, "bins": 403, "lower_bound": 401}
+    assert result["isolation"] == {"leaks": 0, "twin_leaks": 7312}
+    for table in result["hash"].values():
+        for lag in table["lags"]:
+            assert set(lag) == {"lag", "changed", "distinct", "ideal"}
+    assert result["seconds"] >= 12.5 * 10 and result["peak_rss_bytes"] == 900 * 2**20
+
+
+def test_page_is_whole_and_self_contained(run, result):
+    page = (run / "report.html").read_text()
+    assert page.startswith("<!doctype html>") and page.rstrip().endswith("</html>")
+    assert not re.findall(r"""(?:src|href)\s*=\s*["'](?!#|data:)[^"']*""", page)
+    assert not re.findall(r"url\((?!#)[^)]*\)|@import", page)
+    for word in (*ARMS, "unigram", "one seed is one seed", "Read, kept, dropped", "Isolation", "omnigram prepare"):
+        assert word in page
+    assert "welm V=131072: the rows hardly depend on lag 2, 3" in page
+    assert "welm V=131071: the rows" not in page
+    assert page.count("<svg") >= 5 and "nan" not in re.sub(r"<svg.*?</svg>", "", page, flags=re.S)
+
+
+def test_bits_are_token_weighted_over_documents(run):
+    arm = read_run(run).arms["off"]
+    lines = [line.split(",") for line in (run / "arms/off/eval_documents.csv").read_text().splitlines()[1:]]
+    image = [(float(row[5]), float(row[6])) for row in lines if row[4] == "image"]
+    assert arm.val_bits("image") == pytest.approx(sum(b for _, b in image) / sum(t for t, _ in image))
+
+
+def documents(deltas, tokens=None, base=None):
+    n = len(deltas)
+    tokens = np.full(n, 10.0) if tokens is None else np.asarray(tokens, float)
+    base = np.zeros(n) if base is None else base
+    return DocumentBits(tuple(range(n)), tokens, tokens * (base + np.asarray(deltas)))
+
+
+def test_an_equal_arm_has_no_difference():
+    bits = documents(np.random.default_rng(0).standard_normal(50))
+    found = paired_difference(bits, bits)
+    assert (found.value, found.low, found.high, found.verdict) == (0, 0, 0, "unclear")
+
+
+def test_interval_agrees_with_theory():
+    """For equal lengths the bootstrap of a mean is nearly normal: value -+ 1.96 s / sqrt(n)."""
+    deltas = np.random.default_rng(1).normal(-0.05, 0.2, 400)
+    found = paired_difference(documents(deltas), documents(np.zeros(400)))
+    error = deltas.std() / 20
+    assert found.value == pytest.approx(deltas.mean())
+    assert found.low == pytest.approx(deltas.mean() - 1.96 * error, abs=0.15 * error)
+    assert found.high == pytest.approx(deltas.mean() + 1.96 * error, abs=0.15 * error)
+    assert found.verdict == "better"
+
+
+@given(st.lists(st.floats(-1, 1), min_size=2, max_size=30), st.integers(0, 5))
+@settings(max_examples=25, deadline=None)
+def test_pairing_removes_what_documents_share(deltas, seed):
+    """However hard a document is, only what the arms differ by counts."""
+    shared = np.random.default_rng(seed).normal(0, 100, len(deltas))
+    plain = paired_difference(documents(deltas), documents(np.zeros(len(deltas))), resamples=500)
+    hard = paired_difference(documents(deltas, base=shared), documents(np.zeros(len(deltas)), base=shared), resamples=500)
+    assert (hard.value, hard.low, hard.high) == pytest.approx((plain.value, plain.low, plain.high), abs=1e-9)
+
+
+def test_other_documents_are_refused():
+    with pytest.raises(ValueError, match="same documents"):
+        paired_difference(documents([1, 2]), documents([1, 2, 3]))
+
+
+def test_words_follow_the_numbers():
+    better, worse, unclear = Difference(-0.04, -0.06, -0.02, 9), Difference(0.3, 0.1, 0.5, 9), Difference(-0.01, -0.05, 0.04, 9)
+    assert "helps on image: 0.040 bits" in sentence("multimodal", "off", "image", better)
+    assert "hurts on text: 0.300 bits" in sentence("multimodal", "off", "text", worse)
+    assert "does not help on audio" in sentence("text", "off", "audio", unclear)
+    said = findings({"text": {"off": {"text": worse, "image": unclear}}}, ("text", "image"))
+    assert said[0] == "The arm text does not help: on no modality is it better than off beyond the interval."
+    said = findings({"multimodal": {"off": {"image": better}, "random_row": {"image": unclear}}}, ("image",))
+    assert len(said) == 1 and "It is not better than random_row" in said[0]
+    said = findings({"multimodal": {"off": {"image": better}, "random_row": {"image": better}}}, ("image",))
+    assert "random_row" not in said[0]
+
+
+def test_a_line_cut_short_is_left_out_and_a_broken_one_is_named(tmp_path):
+    path = tmp_path / "metrics.jsonl"
+    path.write_text('{"step": 1, "val_bits": {"text": 3.0}}\n{"step": 2, "loss": null}\n{"step": 3, "lo')
+    metrics = read_metrics(path)
+    assert metrics["step"].tolist() == [1, 2] and metrics["val_bits_text"][0] == 3 and np.isnan(metrics["loss"]).all()
+    path.write_text('{"step": 1}\nnonsense\n{"step": 3}\n')
+    with pytest.raises(ReportError, match="metrics.jsonl:2"):
+        read_metrics(path)
+
+
+def test_a_folder_without_runs_is_named(tmp_path):
+    with pytest.raises(ReportError, match="no run folder"):
+        write_report(tmp_path)
+    with pytest.raises(ReportError, match="no such folder"):
+        write_report(tmp_path / "nowhere")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_bare_run_folder_is_enough(tmp_path):
+    write_run(tmp_path / "all", {"off": ARMS["off"]})
+    (tmp_path / "all/arms/off").rename(tmp_path / "off")
+    result = write_report(tmp_path / "off", out=tmp_path / "page.html")
+    assert list(result["arms"]) == ["off"] and "nothing to compare" in (tmp_path / "page.html").read_text()
