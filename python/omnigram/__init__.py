@@ -4,7 +4,7 @@ Everything here calls the C library libomnigram; arrays are numpy's, DLPack goes
 """
 
 from ._ffi import library_path, version
-from .addressing import ROW_NONE, AddressResult, Addressing, Column, History, schemes
+from .addressing import ROW_NONE, Addressing, AddressResult, Column, History, schemes
 from .codebook import Codebook, quantizers
 from .config import Config
 from .dlpack import Tensor

@@ -1,8 +1,9 @@
 import numpy as np
-import omnigram
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import omnigram
 
 WELM = {"scheme": "welm_knuth32", "vocab": 97, "orders": [2, 3, 4], "rows": [101, 103, 107], "fill": "zero_id"}
 

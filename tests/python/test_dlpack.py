@@ -1,8 +1,9 @@
 import gc
 
 import numpy as np
-import omnigram
 import pytest
+
+import omnigram
 from omnigram import dlpack
 
 torch = pytest.importorskip("torch")

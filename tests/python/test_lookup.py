@@ -1,8 +1,9 @@
 import numpy as np
-import omnigram
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import omnigram
 
 
 @pytest.fixture

@@ -1,8 +1,9 @@
 import numpy as np
-import omnigram
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import omnigram
 from omnigram import AUDIO, IMAGE, MARKER, TEXT
 
 IDS = omnigram.Ids.make(text=100, image=16, audio=8)

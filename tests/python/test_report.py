@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from report_fixture import ARMS, write_run
+
 from omnigram.report import ReportError, write_report
 from omnigram.report.read import read_metrics, read_run
 from omnigram.report.statistics import Difference, DocumentBits, findings, paired_difference, sentence
-from report_fixture import ARMS, write_run
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def test_page_is_whole_and_self_contained(run, result):
         assert word in page
     assert "welm V=131072: the rows hardly depend on lag 2, 3" in page
     assert "welm V=131071: the rows" not in page
-    assert page.count("<svg") >= 5 and "nan" not in re.sub(r"<svg.*?</svg>", "", page, flags=re.S)
+    assert page.count("<svg") >= 5 and "nan" not in re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL)
 
 
 def test_bits_are_token_weighted_over_documents(run):
@@ -105,7 +106,7 @@ def test_words_follow_the_numbers():
     assert "hurts on text: 0.300 bits" in sentence("multimodal", "off", "text", worse)
     assert "does not help on audio" in sentence("text", "off", "audio", unclear)
     said = findings({"text": {"off": {"text": worse, "image": unclear}}}, ("text", "image"))
-    assert said[0] == "The arm text does not help: on no modality is it better than off beyond the interval."
+    assert said[0] == "Arm text does not help: on no modality is it better than off beyond the interval."
     said = findings({"multimodal": {"off": {"image": better}, "random_row": {"image": unclear}}}, ("image",))
     assert len(said) == 1 and "It is not better than random_row" in said[0]
     said = findings({"multimodal": {"off": {"image": better}, "random_row": {"image": better}}}, ("image",))

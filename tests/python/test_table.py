@@ -3,8 +3,9 @@ import sys
 import textwrap
 
 import numpy as np
-import omnigram
 import pytest
+
+import omnigram
 
 
 def test_rows_written_are_rows_read():

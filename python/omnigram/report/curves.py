@@ -107,5 +107,5 @@ def forest(differences: Mapping[str, Mapping[str, Difference | None]], against: 
         axis.set_yticks(range(len(rows)), [f"{arm} · {modality}" for arm, modality, _ in reversed(rows)])
         axis.set_ylim(-0.6, max(len(rows), 1) - 0.4)
         axis.grid(axis="y", visible=False)
-        axis.set_xlabel(f"bits a token minus those of {against} (left is better)")
+        axis.set_xlabel("fewer bits is better: left of zero")
     return fig.svg

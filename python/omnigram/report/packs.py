@@ -85,7 +85,7 @@ def interesting(packs) -> int:
     best, found = (-1, -1), 0
     for i in range(min(len(packs), 64)):
         pack = packs[i]
-        score = (len(set(pack.segments["modality"].tolist())), pack.n_docs if pack.n_docs <= 24 else 24)
+        score = (len(set(pack.segments["modality"].tolist())), min(pack.n_docs, 24))
         if score > best:
             best, found = score, i
     return found

@@ -69,13 +69,13 @@ def paired_difference(ours: DocumentBits, theirs: DocumentBits, resamples: int =
 def sentence(arm: str, against: str, modality: str, difference: Difference) -> str:
     """One plain sentence for one difference."""
     if np.isnan(difference.value):
-        return f"{arm} against {against} on {modality}: nothing was held out to compare on."
+        return f"Arm {arm} against {against} on {modality}: nothing was held out to compare on."
     size = f"{abs(difference.value):.3f} bits a token"
     interval = f"95 % interval {difference.low:+.3f} to {difference.high:+.3f}".replace("-", "\u2212")
     words = {
-        "better": f"{arm} helps on {modality}: {size} less than {against} ({interval}).",
-        "worse": f"{arm} hurts on {modality}: {size} more than {against} ({interval}).",
-        "unclear": f"{arm} does not help on {modality} as far as these {difference.documents} documents can tell: "
+        "better": f"Arm {arm} helps on {modality}: {size} less than {against} ({interval}).",
+        "worse": f"Arm {arm} hurts on {modality}: {size} more than {against} ({interval}).",
+        "unclear": f"Arm {arm} does not help on {modality} as far as these {difference.documents} documents can tell: "
                    f"{difference.value:+.3f} bits a token against {against} ({interval}).",
     }[difference.verdict]
     return words.replace("-0.", "\u22120.").replace("+0.", "+0.")
@@ -90,7 +90,7 @@ def findings(differences: Mapping[str, Mapping[str, Mapping[str, Difference]]], 
         if not known:
             continue
         if not any(d.verdict == "better" for d in known):
-            said.append(f"The arm {arm} does not help: on no modality is it better than off beyond the interval.")
+            said.append(f"Arm {arm} does not help: on no modality is it better than off beyond the interval.")
         for modality, difference in verdicts.items():
             if difference is None:
                 continue

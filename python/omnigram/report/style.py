@@ -10,8 +10,8 @@ from contextlib import contextmanager
 import matplotlib
 
 matplotlib.use("svg")
-import matplotlib.pyplot as plt  # noqa: E402
-import numpy as np  # noqa: E402
+import matplotlib.pyplot as plt
+import numpy as np
 
 ARM_COLOURS = {"off": "#7d8590", "text": "#2f81d8", "multimodal": "#e0632b", "random_row": "#a06bc4", "unigram": "#7d8590"}
 MODALITY_COLOURS = {"text": "#2f81d8", "image": "#e0632b", "audio": "#3aa675", "marker": "#8b949e"}
@@ -54,7 +54,7 @@ def _svg(fig) -> str:
     fig.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = out.getvalue()
     text = text[text.index("<svg"):]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = text.replace(_INK, "currentColor").replace(_FAINT, "var(--faint)")
     text = re.sub(r"font: ([^;\"]*?)'[^;\"]*sans-serif[^;\"]*", r"font: \1var(--sans)", text)
     # The page sets the width; the view box keeps the shape.
