@@ -1,0 +1,109 @@
+"""The stages of the quickstart: which command makes what, from what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from .settings import Settings, dump
+from .stage import Stage
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Where things lie in the output folder."""
+
+    out: Path
+
+    @property
+    def prepared(self) -> Path:
+        return self.out / "prepared"
+
+    @property
+    def codes(self) -> Path:
+        return self.out / "codes"
+
+    def packs(self, split: str) -> Path:
+        return self.out / "packs" / f"{split}.safetensors"
+
+    def run(self, arm: str) -> Path:
+        return self.out / "arms" / arm
+
+    def config(self, name: str) -> Path:
+        return self.out / "configs" / f"{name}.yaml"
+
+    def json(self, stage: str) -> Path:
+        return self.out / "stages" / f"{stage}.json"
+
+    def manifest_paths(self) -> dict[str, str]:
+        """What the report looks for, relative to the folder."""
+        named = {"prepared": self.prepared, "codebook_image": self.codes / "image.safetensors",
+                 "codebook_audio": self.codes / "audio.safetensors", "packs_train": self.packs("train"),
+                 "packs_val": self.packs("val")}
+        return {name: str(path.relative_to(self.out)) for name, path in named.items()}
+
+
+class Plan:
+    """Makes the stages; `program` and the libraries beside it count as inputs of each."""
+
+    def __init__(self, program: Path, settings: Settings, paths: Paths):
+        self.program, self.settings, self.paths = program, settings, paths
+        # Each verb gets a config with only what it reads, so that a change elsewhere does not undo its cache.
+        shared = settings.shared
+        self.configs = {name: dump(self._only(shared, keys), paths.config(name)) for name, keys in (
+            ("prepare", ("prepare",)), ("quantize", ("quantize",)), ("pack", ("pack",)), ("audit", ("tables",)))}
+        for arm in settings.arms:
+            dump(self._only(settings.arm(arm), ("tables", "model", "memory", "train", "eval")), paths.config(arm))
+
+    @staticmethod
+    def _only(tree: dict, keys) -> dict:
+        return {key: tree[key] for key in keys if key in tree}
+
+    def _stage(self, name: str, title: str, words, inputs, outputs, kind: str, **more) -> Stage:
+        result = self.paths.json(name)
+        return Stage(name, title, [self.program, *words, "--json", result], [self.program, *self._libraries(), *inputs],
+                     [*outputs, result], float(self.settings.expect.get(kind, 5)), **more)
+
+    def _libraries(self) -> list[Path]:
+        return sorted((self.program.parent / "lib").glob("libomnigram*.so"))
+
+    def prepare(self, archive: Path | None) -> Stage:
+        p = self.paths
+        return self._stage("prepare", "prepare the data", ["prepare", "--config", self.configs["prepare"], "--out", p.prepared],
+                           [self.configs["prepare"], *([archive] if archive else [])], [p.prepared], "prepare")
+
+    def quantize(self) -> Stage:
+        p = self.paths
+        return self._stage("quantize", "fit codebooks and encode",
+                           ["quantize", "--config", self.configs["quantize"], "--data", p.prepared, "--out", p.codes],
+                           [self.configs["quantize"], p.prepared], [p.codes], "quantize")
+
+    def pack(self, split: str) -> Stage:
+        p = self.paths
+        documents = p.codes / f"{split}.safetensors"
+        return self._stage(f"pack-{split}", f"pack {split}",
+                           ["pack", "--config", self.configs["pack"], "--documents", documents, "--out", p.packs(split)],
+                           [self.configs["pack"], documents], [p.packs(split)], "pack")
+
+    def audit(self, kind: str) -> Stage:
+        p = self.paths
+        config = p.config(self.settings.slowest) if kind == "isolation" else self.configs["audit"]
+        return self._stage(f"audit-{kind}", f"audit {kind}", ["audit", kind, "--config", config, "--packs", p.packs("train")],
+                           [config, p.packs("train")], [], "audit")
+
+    def time(self) -> Stage:
+        """The slowest arm for a few steps, with the measures that a real run makes at its end."""
+        return self._train("time", self.settings.slowest, self.paths.out / "timing", self.settings.timing_steps, 0, "time",
+                           f"time the slowest arm ({self.settings.slowest})")
+
+    def train(self, arm: str, steps: int, expect: float) -> Stage:
+        every = max(1, steps // self.settings.evaluations)
+        stage = self._train(f"train-{arm}", arm, self.paths.run(arm), steps, every, "train", f"train {arm}")
+        stage.expect = expect
+        return stage
+
+    def _train(self, name: str, arm: str, run: Path, steps: int, every: int, kind: str, title: str) -> Stage:
+        p, config = self.paths, self.paths.config(arm)
+        words = ["train", "--config", config, "--packs", p.packs("train"), "--val", p.packs("val"), "--run", run,
+                 f"--train.steps={steps}", f"--eval.every={every}"]
+        return self._stage(name, title, words, [config, p.packs("train"), p.packs("val")], [run], kind, resume=True)
