@@ -1,5 +1,7 @@
 /* config_nearest.c: which known word a mistyped one was meant to be. */
-#include "config_tree.h"
+#include "nearest.h"
+
+#include <omnigram/config.h>
 
 #include <string.h>
 

@@ -2,6 +2,9 @@
 #ifndef OMNIGRAM_BASE_CONFIG_TREE_H
 #define OMNIGRAM_BASE_CONFIG_TREE_H
 
+#include "nearest.h"
+#include "text.h"
+
 #include <omnigram/config.h>
 
 #define OG_CONFIG_DEPTH 64
@@ -77,18 +80,5 @@ const char *og_config_where(const og_config *node, char text[OG_WHERE_TEXT]);
 /* "the string 'x'" and so on, for messages. */
 #define OG_WHAT_TEXT 96
 const char *og_config_what(const og_config *node, char text[OG_WHAT_TEXT]);
-
-/* Edit distance when it is near enough to guess a slip, else -1. */
-int32_t og_nearest_distance(const char *word, const char *candidate, size_t candidate_bytes);
-
-/* Growing text. */
-typedef struct og_text {
-    char *data;
-    int64_t bytes, capacity;
-} og_text;
-og_status og_text_add(og_text *text, const char *data, int64_t bytes, og_error *err) OG_MUST_USE;
-og_status og_text_put(og_text *text, const char *string, og_error *err) OG_MUST_USE;
-/* A quoted JSON string; yaml also escapes what YAML calls line breaks and unprintable. */
-og_status og_text_quoted(og_text *text, const char *string, int yaml, og_error *err) OG_MUST_USE;
 
 #endif

@@ -1,4 +1,6 @@
 /* memory.c: the only place of the library that allocates. */
+#include "faults.h"
+
 #include <omnigram/memory.h>
 
 #include <stdatomic.h>
@@ -11,6 +13,7 @@ void *og_alloc(int64_t n, size_t size) {
     uint64_t bytes;
     if (n < 0 || __builtin_mul_overflow((uint64_t)n, (uint64_t)size, &bytes)) return NULL;
     if (bytes > (UINT64_C(1) << 47)) return NULL;
+    if (og_fault_alloc_now()) return NULL;
     void *memory = aligned_alloc(64, (size_t)((bytes + 63) / 64 * 64 + (bytes == 0 ? 64 : 0)));
     if (memory) atomic_fetch_add_explicit(&live, 1, memory_order_relaxed);
     return memory;

@@ -6,7 +6,8 @@
 
 OG_BEGIN
 
-/* Reads a whole file; *out is zero-terminated behind *bytes and is released with og_release. limit_bytes refuses larger files. */
+/* Reads a whole file; *out is zero-terminated behind *bytes and is released with og_release.
+ * limit_bytes refuses larger files. */
 OG_API og_status og_file_read(const char *path, int64_t limit_bytes, char **out, int64_t *bytes,
                               og_error *err) OG_MUST_USE;
 
@@ -17,7 +18,8 @@ OG_API void *og_map_data(const og_map *map);
 OG_API int64_t og_map_bytes(const og_map *map);
 
 /* Writes path.tmp-PID beside path; commit = flush, fsync, rename, fsync of the folder. Until commit
- * the old file is untouched; abort (or a crash) leaves it so. Orphans of dead processes are removed by the next open. */
+ * the old file is untouched; abort (or a crash) leaves it so. The temporary is locked while its writer lives; orphans of dead
+ * processes are removed by the next open. The new file has the mode of the old one. After a failed write only abort is left. */
 typedef struct og_writer og_writer;
 OG_API og_status og_writer_open(const char *path, og_writer **out, og_error *err) OG_MUST_USE;
 OG_API og_status og_writer_write(og_writer *writer, const void *data, int64_t bytes, og_error *err)

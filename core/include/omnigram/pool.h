@@ -13,12 +13,12 @@ OG_API og_status og_pool_new(int32_t n_threads, og_pool **out, og_error *err) OG
 OG_API void og_pool_free(og_pool *pool); /* joins; NULL is fine */
 OG_API int32_t og_pool_threads(const og_pool *pool); /* NULL: 1 */
 
-/* One part of [0, n). Parts are cut at multiples of grain whatever the thread count is, so that a
+/* One part of [0, n): [k * grain, (k + 1) * grain). Parts are cut at multiples of grain whatever the thread count is, so that a
  * function that works part by part gives the same bits for any pool. worker is in 0..threads-1. */
 typedef void og_range_fn(void *context, int64_t begin, int64_t end, int32_t worker);
 
 /* Calls fn over all of [0, n) and returns when every part is done. The caller works too. Calls on
- * one pool from several threads wait for each other. grain >= 1. */
+ * one pool from several threads wait for each other; a call from inside fn runs on that thread alone. grain >= 1. */
 OG_API void og_pool_for(og_pool *pool, int64_t n, int64_t grain, og_range_fn *fn, void *context);
 
 OG_END

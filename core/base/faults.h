@@ -1,0 +1,9 @@
+/* faults.h: what memory.c asks faults.c. */
+#ifndef OMNIGRAM_BASE_FAULTS_H
+#define OMNIGRAM_BASE_FAULTS_H
+
+#include <omnigram/internal/faults.h>
+
+int32_t og_fault_alloc_now(void); /* 1: this allocation is to fail */
+
+#endif
