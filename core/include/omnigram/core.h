@@ -16,6 +16,7 @@
 #include <omnigram/safetensors.h>
 #include <omnigram/status.h>
 #include <omnigram/store.h>
+#include <omnigram/table_file.h>
 #include <omnigram/tensor.h>
 #include <omnigram/update.h>
 #include <omnigram/window.h>

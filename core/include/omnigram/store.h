@@ -11,6 +11,7 @@ OG_BEGIN
 
 typedef struct og_store og_store;
 
+enum { OG_NUMA_DEFAULT = -1, OG_NUMA_INTERLEAVE = -2, OG_NUMA_SPLIT = -3 }; /* SPLIT: node i holds the i-th equal range of rows */
 enum { OG_BACK_ANONYMOUS = 0, OG_BACK_SHARED = 1, OG_BACK_FILE = 2 };
 
 typedef struct og_store_options {
@@ -20,11 +21,12 @@ typedef struct og_store_options {
     int32_t group;    /* values of one scale for FP8, INT8, NF4; 0: 32 */
     int32_t state;    /* f32 values of optimiser state kept beside each row (row-wise Adagrad 1, Adam 2 * dim + 1 ...) */
     int32_t backing;  /* OG_BACK_* */
-    const char *name; /* shared: the segment's name; file: the path */
+    const char *name; /* shared: the segment's name; file: the path of a table file (table_file.h), or path#tensor for a
+                         [rows, dim] tensor of any safetensors file; rows, dim and dtype 0: as the file has them */
     int32_t huge;     /* 1: ask for huge pages (the report says what was granted) */
-    int32_t lock;     /* 1: mlock */
-    int32_t numa;     /* -1: default policy; -2: interleave; else the node */
-    int32_t writable; /* shared attach and files */
+    int32_t lock;     /* 1: mlock, or fail naming the limit; 2: mlock if it is allowed (the report says) */
+    int32_t numa;     /* OG_NUMA_*, or the node that is preferred; without NUMA nodes all are one node */
+    int32_t writable; /* files: 1 writes into the file in place */
 } og_store_options;
 OG_API og_store_options og_store_defaults(int64_t rows, int64_t dim, int32_t dtype);
 

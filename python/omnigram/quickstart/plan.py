@@ -37,8 +37,8 @@ class Paths:
 
     def manifest_paths(self) -> dict[str, str]:
         """What the report looks for, relative to the folder."""
-        named = {"prepared": self.prepared, "codebook_image": self.codes / "image.safetensors",
-                 "codebook_audio": self.codes / "audio.safetensors", "packs_train": self.packs("train"),
+        named = {"prepared": self.prepared, "codebook_image": self.codes / "image.codebook.safetensors",
+                 "codebook_audio": self.codes / "audio.codebook.safetensors", "packs_train": self.packs("train"),
                  "packs_val": self.packs("val")}
         return {name: str(path.relative_to(self.out)) for name, path in named.items()}
 
@@ -50,8 +50,7 @@ class Plan:
         self.program, self.settings, self.paths = program, settings, paths
         # Each verb gets a config with only what it reads, so that a change elsewhere does not undo its cache.
         shared = settings.shared
-        self.configs = {name: dump(self._only(shared, keys), paths.config(name)) for name, keys in (
-            ("prepare", ("prepare",)), ("quantize", ("quantize",)), ("pack", ("pack",)), ("audit", ("tables",)))}
+        self.configs = {name: dump(shared[name], paths.config(name)) for name in ("prepare", "quantize", "pack")}
         for arm in settings.arms:
             dump(self._only(settings.arm(arm), ("tables", "model", "memory", "train", "eval")), paths.config(arm))
 
@@ -75,19 +74,19 @@ class Plan:
     def quantize(self) -> Stage:
         p = self.paths
         return self._stage("quantize", "fit codebooks and encode",
-                           ["quantize", "--config", self.configs["quantize"], "--data", p.prepared, "--out", p.codes],
+                           ["quantize", "--config", self.configs["quantize"], "--prepared", p.prepared, "--out", p.codes],
                            [self.configs["quantize"], p.prepared], [p.codes], "quantize")
 
     def pack(self, split: str) -> Stage:
         p = self.paths
-        documents = p.codes / f"{split}.safetensors"
+        documents = p.codes / f"{split}.documents.safetensors"
         return self._stage(f"pack-{split}", f"pack {split}",
                            ["pack", "--config", self.configs["pack"], "--documents", documents, "--out", p.packs(split)],
                            [self.configs["pack"], documents], [p.packs(split)], "pack")
 
     def audit(self, kind: str) -> Stage:
         p = self.paths
-        config = p.config(self.settings.slowest) if kind == "isolation" else self.configs["audit"]
+        config = p.config(self.settings.slowest)
         return self._stage(f"audit-{kind}", f"audit {kind}", ["audit", kind, "--config", config, "--packs", p.packs("train")],
                            [config, p.packs("train")], [], "audit")
 

@@ -101,7 +101,8 @@ def _data_sections(run: Run) -> tuple[dict, dict]:
             found["codebooks"][kind] = {"health": codebook.health, "size": codebook.size, "levels": codebook.levels,
                                         "dim": codebook.dim, "quantizer": codebook.quantizer}
             with omnigram.Prepared(paths["prepared"]) as prepared:
-                found[key] = pairs(prepared, codebook, omnigram.Modality(kind, codebook.preprocess))
+                policies = (prepared.index.get("config") or {}).get(kind)
+                found[key] = pairs(prepared, codebook, omnigram.Modality(kind, policies))
         except (KeyError, omnigram.OmnigramError) as error:
             found["missing"].append(f"{kind} codes: {_cause(error)}")
     return found, unigram

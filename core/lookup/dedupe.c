@@ -1,0 +1,144 @@
+/* dedupe.c: sorted distinct ids with the inverse, by a radix sort of (id, position) pairs. */
+#include "lookup/dedupe.h"
+
+#include <omnigram/lookup.h>
+
+#include <string.h>
+
+/* Bytes: two arrays of pairs; ids of more than 2^64 / n values need two words a pair, fewer one. */
+int64_t og_dedupe_bytes(int64_t n) { return n <= 0 ? 64 : n * 32 + 64; }
+
+static int bits_of(uint64_t value) { return value ? 64 - __builtin_clzll(value) : 0; }
+
+/* Digits of at most 11 bits, of equal width: 2,048 counters stay in the first-level cache. */
+static int digit_bits(int bits, int *passes) {
+    *passes = bits <= 0 ? 0 : (bits + 10) / 11;
+    return *passes ? (bits + *passes - 1) / *passes : 0;
+}
+
+/* Sorts packed keys by bits [low, low + bits); stable. Returns the array that holds the result. */
+static uint64_t *sort_packed(uint64_t *from, uint64_t *to, int64_t n, int low, int bits) {
+    int passes, width = digit_bits(bits, &passes);
+    if (!passes) return from;
+    uint64_t count[6][2048];
+    const uint64_t mask = (UINT64_C(1) << width) - 1;
+    memset(count, 0, sizeof count[0] * (size_t)passes);
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t key = from[i] >> low;
+        for (int p = 0; p < passes; p++, key >>= width) count[p][key & mask]++;
+    }
+    for (int p = 0; p < passes; p++) {
+        int shift = low + p * width;
+        uint64_t sum = 0;
+        for (uint64_t d = 0; d <= mask; d++) {
+            uint64_t c = count[p][d];
+            count[p][d] = sum;
+            sum += c;
+        }
+        for (int64_t i = 0; i < n; i++) to[count[p][from[i] >> shift & mask]++] = from[i];
+        uint64_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    return from;
+}
+
+typedef struct wide_pair {
+    uint64_t id, position;
+} wide_pair;
+
+static wide_pair *sort_wide(wide_pair *from, wide_pair *to, int64_t n, int bits) {
+    int passes, width = digit_bits(bits, &passes);
+    const uint64_t mask = passes ? (UINT64_C(1) << width) - 1 : 0;
+    for (int p = 0; p < passes; p++) {
+        uint64_t count[2048] = {0}, sum = 0;
+        int shift = p * width;
+        for (int64_t i = 0; i < n; i++) count[from[i].id >> shift & mask]++;
+        for (uint64_t d = 0; d <= mask; d++) {
+            uint64_t c = count[d];
+            count[d] = sum;
+            sum += c;
+        }
+        for (int64_t i = 0; i < n; i++) to[count[from[i].id >> shift & mask]++] = from[i];
+        wide_pair *swap = from;
+        from = to;
+        to = swap;
+    }
+    return from;
+}
+
+og_sorted og_sort_ids(const int64_t *ids, int64_t n, void *scratch) {
+    og_sorted sorted = {0};
+    if (n <= 0) return sorted;
+    int64_t least = ids[0], most = ids[0];
+    for (int64_t i = 1; i < n; i++) {
+        least = ids[i] < least ? ids[i] : least;
+        most = ids[i] > most ? ids[i] : most;
+    }
+    uint64_t range = (uint64_t)most - (uint64_t)least;
+    int id_bits = bits_of(range), position_bits = bits_of((uint64_t)n - 1);
+    sorted.least = least;
+    sorted.n = n;
+    if (id_bits + position_bits <= 64 && position_bits < 64) {
+        uint64_t *a = scratch, *b = a + n;
+        sorted.shift = position_bits;
+        for (int64_t i = 0; i < n; i++)
+            a[i] = position_bits ? ((uint64_t)ids[i] - (uint64_t)least) << position_bits | (uint64_t)i : (uint64_t)ids[i] - (uint64_t)least;
+        sorted.packed = sort_packed(a, b, n, position_bits, id_bits);
+        return sorted;
+    }
+    wide_pair *a = scratch, *b = a + n;
+    for (int64_t i = 0; i < n; i++) a[i] = (wide_pair){(uint64_t)ids[i] - (uint64_t)least, (uint64_t)i};
+    sorted.wide = (const uint64_t *)(void *)sort_wide(a, b, n, id_bits);
+    return sorted;
+}
+
+int64_t og_dedupe(const int64_t *ids, int64_t n, int64_t *distinct, int64_t *inverse, void *scratch) {
+    og_sorted sorted = og_sort_ids(ids, n, scratch);
+    if (n <= 0) return 0;
+    int64_t d = 0;
+    uint64_t last = og_sorted_id(&sorted, 0);
+    if (sorted.packed) { /* branch-free: a new id moves on, an old one is written over itself */
+        const uint64_t mask = sorted.shift ? (UINT64_C(1) << sorted.shift) - 1 : 0;
+        for (int64_t i = 0; i < n; i++) {
+            uint64_t id = sorted.packed[i] >> sorted.shift;
+            d += id != last;
+            last = id;
+            distinct[d] = (int64_t)(id + (uint64_t)sorted.least);
+            inverse[sorted.packed[i] & mask] = d;
+        }
+        return d + 1;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t id = og_sorted_id(&sorted, i);
+        d += id != last;
+        last = id;
+        distinct[d] = (int64_t)(id + (uint64_t)sorted.least);
+        inverse[og_sorted_position(&sorted, i)] = d;
+    }
+    return d + 1;
+}
+
+double og_distinct_share(const int64_t *ids, int64_t step, int64_t n) {
+    /* Ids whose hash falls in one part of `parts` are looked at, all copies of each: an unbiased sample of groups. */
+    enum { SLOTS = 4096 };
+    uint64_t seen[SLOTS];
+    if (n < 2) return 1;
+    int shift = 0;
+    while (n >> shift > 1024) shift++;
+    memset(seen, 0xff, sizeof seen);
+    int64_t total = 0, distinct = 0;
+    for (int64_t i = 0; i < n && total < SLOTS / 2; i++) {
+        uint64_t id = (uint64_t)ids[i * step];
+        uint64_t hash = id * UINT64_C(0x9e3779b97f4a7c15);
+        if (shift && hash >> (64 - shift)) continue;
+        if ((int64_t)id < 0) continue; /* absent */
+        total++;
+        uint64_t slot = (hash >> 20) % SLOTS;
+        while (seen[slot] != UINT64_MAX && seen[slot] != id) slot = (slot + 1) % SLOTS;
+        distinct += seen[slot] == UINT64_MAX;
+        seen[slot] = id;
+    }
+    if (!total) return shift ? 0 : 1; /* thousands of ids and none in the sample: a few ids make up the batch */
+    return (double)distinct / (double)total;
+}

@@ -1,0 +1,134 @@
+/* lookup.c: a lookup's plan, checks and life. */
+#include "lookup/lookup_internal.h"
+
+#include <omnigram/addr.h>
+
+#include <string.h>
+
+static og_status check_plan(const og_lookup_plan *p, og_error *err) {
+    if (p->n_stores < 1 || p->n_columns < 1 || !p->stores || !p->store)
+        return og_fail(err, OG_EINVAL, "lookup of %d stores and %d columns: both must be 1 or more", p->n_stores, p->n_columns);
+    if (p->out_dtype != OG_F32 && p->out_dtype != OG_BF16 && p->out_dtype != OG_F16)
+        return og_fail(err, OG_EINVAL, "lookup out_dtype %d: must be F32, BF16 or F16", p->out_dtype);
+    if (p->threads < 1 || p->threads > 64) return og_fail(err, OG_EINVAL, "lookup threads %d: must be in 1..64", p->threads);
+    if (p->in_flight < 1 || p->in_flight > 64) return og_fail(err, OG_EINVAL, "lookup in_flight %d: must be in 1..64", p->in_flight);
+    for (int32_t c = 0; c < p->n_columns; c++) {
+        if (p->store[c] < 0 || p->store[c] >= p->n_stores)
+            return og_fail(err, OG_EINVAL, "lookup column %d reads store %d of %d", c, p->store[c], p->n_stores);
+        if (p->base && p->base[c] < 0)
+            return og_fail(err, OG_EINVAL, "lookup column %d: base %lld is negative", c, (long long)p->base[c]);
+    }
+    return OG_OK;
+}
+
+og_status og_lookup_new(const og_lookup_plan *plan, og_lookup **out, og_error *err) {
+    OG_TRY(check_plan(plan, err));
+    og_lookup *l = og_alloc_zero(1, sizeof *l);
+    if (!l) return og_fail(err, OG_ENOMEM, "no memory for a lookup");
+    pthread_mutex_init(&l->lock, NULL);
+    pthread_cond_init(&l->work, NULL);
+    pthread_cond_init(&l->done, NULL);
+    l->n_columns = plan->n_columns;
+    l->threads = plan->threads;
+    l->in_flight = plan->in_flight;
+    l->dedupe = plan->dedupe != 0;
+    l->out_dtype = plan->out_dtype;
+    l->ops = og_row_ops_of(og_cpu_level());
+    l->next_ticket = l->first_waiting = 1;
+    l->columns = og_alloc_zero(plan->n_columns, sizeof *l->columns);
+    l->scratch = og_alloc_zero(plan->threads + 1, sizeof *l->scratch);
+    l->workers = og_alloc_zero(plan->threads, sizeof *l->workers);
+    l->jobs = og_alloc_zero(plan->in_flight, sizeof *l->jobs);
+    if (!l->columns || !l->scratch || !l->workers || !l->jobs) {
+        og_lookup_free(l);
+        return og_fail(err, OG_ENOMEM, "no memory for a lookup of %d columns", plan->n_columns);
+    }
+    int64_t value_bytes = plan->out_dtype == OG_F32 ? 4 : 2;
+    for (int32_t c = 0; c < plan->n_columns; c++) {
+        og_lookup_column *column = &l->columns[c];
+        column->store = plan->stores[plan->store[c]];
+        column->base = plan->base ? plan->base[c] : 0;
+        column->out_offset = l->width * value_bytes;
+        column->out_bytes = column->store->dim * value_bytes;
+        column->convert = l->ops->convert[column->store->dtype - OG_F32][plan->out_dtype - OG_F32];
+        l->width += column->store->dim;
+    }
+    l->out_row_bytes = l->width * value_bytes;
+    og_status status = og_lookup_start(l, err);
+    if (status != OG_OK) {
+        og_lookup_free(l);
+        return status;
+    }
+    *out = l;
+    return OG_OK;
+}
+
+void og_lookup_free(og_lookup *l) {
+    if (!l) return;
+    pthread_mutex_lock(&l->lock);
+    l->stop = 1;
+    pthread_cond_broadcast(&l->work);
+    pthread_mutex_unlock(&l->lock);
+    for (int32_t i = 0; i < l->n_workers; i++) pthread_join(l->workers[i], NULL);
+    pthread_cond_destroy(&l->work);
+    pthread_cond_destroy(&l->done);
+    pthread_mutex_destroy(&l->lock);
+    if (l->scratch)
+        for (int32_t i = 0; i <= l->threads; i++) og_release(l->scratch[i].memory);
+    og_release(l->scratch);
+    og_release(l->columns);
+    og_release(l->workers);
+    og_release(l->jobs);
+    og_release(l);
+}
+
+int64_t og_lookup_width(const og_lookup *lookup) { return lookup->width; }
+
+og_status og_lookup_check(const og_lookup *l, const int64_t *rows, int64_t n, og_error *err) {
+    if (n < 0) return og_fail(err, OG_EINVAL, "lookup of %lld rows: the count is negative", (long long)n);
+    uint64_t bad = 0;
+    int32_t columns = l->n_columns;
+    for (int32_t c = 0; c < columns; c++) {
+        uint64_t base = (uint64_t)l->columns[c].base, limit = (uint64_t)l->columns[c].store->rows;
+        for (int64_t i = 0; i < n; i++) {
+            uint64_t id = (uint64_t)rows[i * columns + c];
+            bad |= (uint64_t)(id - base >= limit) & (uint64_t)(id != (uint64_t)OG_ROW_NONE);
+        }
+    }
+    if (!bad) return OG_OK;
+    for (int64_t i = 0; i < n * columns; i++) {
+        const og_lookup_column *column = &l->columns[i % columns];
+        int64_t id = rows[i];
+        if (id == OG_ROW_NONE || (uint64_t)id - (uint64_t)column->base < (uint64_t)column->store->rows) continue;
+        return og_fail(err, OG_EINVAL, "row id %lld at position %lld, column %lld: the table has %lld rows, ids %lld..%lld",
+                       (long long)id, (long long)(i / columns), (long long)(i % columns), (long long)column->store->rows,
+                       (long long)column->base, (long long)(column->base + column->store->rows - 1));
+    }
+    return OG_OK;
+}
+
+og_status og_lookup_now(og_lookup *l, const int64_t *rows, int64_t n, void *out, og_error *err) {
+    OG_TRY(og_lookup_check(l, rows, n, err));
+    og_lookup_count count = {0};
+    og_lookup_run(l, rows, 0, n, out, &l->scratch[l->threads], &count);
+    pthread_mutex_lock(&l->lock);
+    l->stats.lookups++;
+    l->stats.ids += count.ids;
+    l->stats.distinct += count.distinct;
+    l->stats.absent += count.absent;
+    pthread_mutex_unlock(&l->lock);
+    return OG_OK;
+}
+
+void og_lookup_read_stats(const og_lookup *lookup, og_lookup_stats *out) {
+    og_lookup *l = (og_lookup *)(uintptr_t)lookup; /* the lock is not part of its value */
+    pthread_mutex_lock(&l->lock);
+    *out = l->stats;
+    pthread_mutex_unlock(&l->lock);
+}
+
+void og_lookup_reset_stats(og_lookup *l) {
+    pthread_mutex_lock(&l->lock);
+    memset(&l->stats, 0, sizeof l->stats);
+    pthread_mutex_unlock(&l->lock);
+}

@@ -1,0 +1,49 @@
+/* row_ops.h: the kernels of lookups: rows from a store into output rows, one set of functions an instruction set. */
+#ifndef OMNIGRAM_LOOKUP_ROW_OPS_H
+#define OMNIGRAM_LOOKUP_ROW_OPS_H
+
+#include <omnigram/dtype.h>
+
+#include <stdint.h>
+
+/* One row's values to dim output values. scales may be NULL where the type has none. */
+typedef void og_convert_fn(const uint8_t *values, const uint8_t *scales, void *out, int64_t dim, int32_t group);
+
+/* A part of a batch: n ids, one column, one store. */
+typedef struct og_gather {
+    const uint8_t *values, *scales; /* of row 0 */
+    int64_t value_stride, scale_stride;
+    int64_t value_bytes; /* of a row in the store */
+    int64_t dim;
+    int32_t group;
+    int32_t prefetch;       /* rows ahead; 0: none */
+    int32_t far;            /* 1: prefetch into the second-level cache, for a long distance */
+    int32_t stream;         /* 1: write past the caches (out and out_stride are multiples of 64) */
+    og_convert_fn *convert; /* NULL: the bytes as they are */
+    const int64_t *rows;    /* ids of the column, row_step apart; negative: zeros */
+    int64_t row_step, base;
+    int64_t out_bytes; /* of the column in an output row */
+    uint8_t *out;
+    int64_t out_stride;
+} og_gather;
+
+enum { OG_ROW_TYPES = 6, OG_OUT_TYPES = 3 }; /* OG_F32 .. OG_NF4; OG_F32, OG_BF16, OG_F16 */
+
+typedef struct og_row_ops {
+    const char *name;
+    void (*gather)(const og_gather *g, int64_t n);
+    void (*copy)(uint8_t *out, const uint8_t *row, int64_t bytes, int32_t stream);
+    og_convert_fn *convert[OG_ROW_TYPES][OG_OUT_TYPES]; /* [from - 1][to - 1] */
+} og_row_ops;
+
+enum { OG_LEVEL_C = 0, OG_LEVEL_AVX2 = 1, OG_LEVEL_AVX512 = 2 };
+
+/* The best level that this CPU has, that this build holds and that the environment variable OG_CPU (c, avx2, avx512)
+ * allows. Read once. */
+int32_t og_cpu_level(void);
+/* Kernels of a level, or NULL where CPU or build lack it. */
+const og_row_ops *og_row_ops_of(int32_t level);
+
+extern const og_row_ops og_row_ops_c, og_row_ops_avx2, og_row_ops_avx512;
+
+#endif

@@ -1,0 +1,125 @@
+/* row_ops_body.h: the kernels of row_ops.h, compiled once for each instruction set. The including file defines OG_OPS (the
+ * name of the table), OG_OPS_NAME, copy_lines (whole 64-byte lines, with or without streaming stores) and OG_FENCE; the
+ * loops vectorise for its flags. */
+#include "lookup/row_ops.h"
+#include "store/numbers.h"
+
+#include <string.h>
+
+static inline void copy_row(uint8_t *out, const uint8_t *row, int64_t bytes, int32_t stream) {
+    int64_t lines = bytes / 64;
+    copy_lines(out, row, lines, stream);
+    if (bytes % 64) memcpy(out + lines * 64, row + lines * 64, (size_t)(bytes % 64));
+}
+
+static void copy(uint8_t *out, const uint8_t *row, int64_t bytes, int32_t stream) { copy_row(out, row, bytes, stream); }
+
+static inline void prefetch_row(const og_gather *g, int64_t i) {
+    int64_t id = g->rows[i * g->row_step];
+    if (id < 0) return;
+    const uint8_t *row = g->values + (id - g->base) * g->value_stride;
+    if (g->far)
+        for (int64_t b = 0; b < g->value_bytes; b += 64) __builtin_prefetch(row + b, 0, 2);
+    else
+        for (int64_t b = 0; b < g->value_bytes; b += 64) __builtin_prefetch(row + b, 0, 3);
+    if (g->scales) __builtin_prefetch(g->scales + (id - g->base) * g->scale_stride, 0, 3);
+}
+
+static void gather(const og_gather *g, int64_t n) {
+    int64_t ahead = g->prefetch;
+    for (int64_t i = 0; i < ahead && i < n; i++) prefetch_row(g, i);
+    for (int64_t i = 0; i < n; i++) {
+        if (ahead && i + ahead < n) prefetch_row(g, i + ahead);
+        int64_t id = g->rows[i * g->row_step];
+        uint8_t *out = g->out + i * g->out_stride;
+        if (id < 0) {
+            memset(out, 0, (size_t)g->out_bytes);
+            continue;
+        }
+        const uint8_t *values = g->values + (id - g->base) * g->value_stride;
+        if (!g->convert) copy_row(out, values, g->out_bytes, g->stream);
+        else g->convert(values, g->scales ? g->scales + (id - g->base) * g->scale_stride : NULL, out, g->dim, g->group);
+    }
+    if (g->stream) OG_FENCE();
+}
+
+/* Types without scales: one loop each. */
+#define OG_PLAIN(name, from, to, expression)                                                                           \
+    static void name(const uint8_t *values, const uint8_t *scales, void *out, int64_t dim, int32_t group) {            \
+        (void)scales, (void)group;                                                                                     \
+        const from *restrict in = (const from *)(const void *)values;                                                  \
+        to *restrict o = out;                                                                                          \
+        for (int64_t i = 0; i < dim; i++) {                                                                            \
+            from x = in[i];                                                                                            \
+            o[i] = expression;                                                                                         \
+        }                                                                                                              \
+    }
+OG_PLAIN(f32_to_bf16, float, uint16_t, og_narrow_bf16(x))
+OG_PLAIN(bf16_to_f32, uint16_t, float, og_widen_bf16(x))
+#ifndef OG_OWN_F16
+OG_PLAIN(f32_to_f16, float, uint16_t, og_narrow_f16(x))
+OG_PLAIN(bf16_to_f16, uint16_t, uint16_t, og_narrow_f16(og_widen_bf16(x)))
+OG_PLAIN(f16_to_f32, uint16_t, float, og_widen_f16(x))
+OG_PLAIN(f16_to_bf16, uint16_t, uint16_t, og_narrow_bf16(og_widen_f16(x)))
+static inline void narrow_f16_block(const float *in, uint16_t *out, int64_t n) {
+    for (int64_t i = 0; i < n; i++) out[i] = og_narrow_f16(in[i]);
+}
+#endif
+
+static inline void narrow_bf16_block(const float *in, uint16_t *out, int64_t n) {
+    for (int64_t i = 0; i < n; i++) out[i] = og_narrow_bf16(in[i]);
+}
+static inline void keep_f32_block(const float *in, float *out, int64_t n) { memcpy(out, in, (size_t)n * 4); }
+
+static inline void widen_e4m3_block(const uint8_t *in, int64_t first, int64_t n, float scale, float *restrict out) {
+    for (int64_t i = 0; i < n; i++) out[i] = og_widen_e4m3(in[first + i]) * scale;
+}
+static inline void widen_int8_block(const uint8_t *in, int64_t first, int64_t n, float scale, float *restrict out) {
+    for (int64_t i = 0; i < n; i++) out[i] = (float)(int8_t)in[first + i] * scale;
+}
+static inline void widen_nf4_block(const uint8_t *in, int64_t first, int64_t n, float scale, float *restrict out) {
+    for (int64_t i = 0; i < n; i++) out[i] = og_nf4_values[in[(first + i) / 2] >> ((first + i) % 2 * 4) & 15] * scale;
+}
+static inline float scale_ue8m0(const uint8_t *scales, int64_t g) { return og_widen_ue8m0(scales[g]); }
+static inline float scale_f32(const uint8_t *scales, int64_t g) {
+    float scale;
+    memcpy(&scale, scales + g * 4, 4);
+    return scale;
+}
+
+/* Types with a scale for each group: through a block of f32 that stays in the first-level cache. */
+#define OG_SCALED(name, to, widen, scale_at, narrow)                                                                   \
+    static void name(const uint8_t *values, const uint8_t *scales, void *out, int64_t dim, int32_t group) {            \
+        float block[64];                                                                                               \
+        to *o = out;                                                                                                   \
+        for (int64_t begin = 0, g = 0; begin < dim; begin += group, g++) {                                             \
+            int64_t end = begin + group < dim ? begin + group : dim;                                                   \
+            float scale = scale_at(scales, g);                                                                         \
+            for (int64_t at = begin; at < end; at += 64) {                                                             \
+                int64_t n = end - at < 64 ? end - at : 64;                                                             \
+                widen(values, at, n, scale, block);                                                                    \
+                narrow(block, o + at, n);                                                                              \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+OG_SCALED(e4m3_to_f32, float, widen_e4m3_block, scale_ue8m0, keep_f32_block)
+OG_SCALED(e4m3_to_bf16, uint16_t, widen_e4m3_block, scale_ue8m0, narrow_bf16_block)
+OG_SCALED(e4m3_to_f16, uint16_t, widen_e4m3_block, scale_ue8m0, narrow_f16_block)
+OG_SCALED(int8_to_f32, float, widen_int8_block, scale_f32, keep_f32_block)
+OG_SCALED(int8_to_bf16, uint16_t, widen_int8_block, scale_f32, narrow_bf16_block)
+OG_SCALED(int8_to_f16, uint16_t, widen_int8_block, scale_f32, narrow_f16_block)
+OG_SCALED(nf4_to_f32, float, widen_nf4_block, scale_f32, keep_f32_block)
+OG_SCALED(nf4_to_bf16, uint16_t, widen_nf4_block, scale_f32, narrow_bf16_block)
+OG_SCALED(nf4_to_f16, uint16_t, widen_nf4_block, scale_f32, narrow_f16_block)
+
+const og_row_ops OG_OPS = {
+    .name = OG_OPS_NAME,
+    .gather = gather,
+    .copy = copy,
+    .convert = {{NULL, f32_to_bf16, f32_to_f16},
+                {bf16_to_f32, NULL, bf16_to_f16},
+                {f16_to_f32, f16_to_bf16, NULL},
+                {e4m3_to_f32, e4m3_to_bf16, e4m3_to_f16},
+                {int8_to_f32, int8_to_bf16, int8_to_f16},
+                {nf4_to_f32, nf4_to_bf16, nf4_to_f16}},
+};

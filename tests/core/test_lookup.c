@@ -1,0 +1,108 @@
+/* test_lookup.c: lookups against a loop over og_store_read; tickets, several in flight, cancel, free. */
+#include "test.h"
+
+#include <omnigram/addr.h>
+#include <omnigram/lookup.h>
+#include <omnigram/memory.h>
+#include <omnigram/random.h>
+
+static og_error err;
+
+static og_store *store_of(int64_t rows, int64_t dim, int32_t dtype, int32_t state) {
+    og_store_options o = og_store_defaults(rows, dim, dtype);
+    o.state = state;
+    og_store *store;
+    CHECK_OK(og_store_new(&o, &store, &err));
+    CHECK_OK(og_store_fill(store, 7, 1.0, NULL, &err));
+    return store;
+}
+
+/* Two stores of different dims and types, three columns with bases, absent rows, duplicates. */
+static void values_equal_rows(int32_t out_dtype, int32_t threads, int32_t dedupe, int64_t n, uint64_t spread) {
+    og_store *stores[2] = {store_of(5000, 96, OG_BF16, 1), store_of(300, 40, OG_F32, 0)};
+    int32_t store[3] = {0, 1, 0};
+    int64_t base[3] = {0, 1000, 77};
+    og_lookup_plan plan = {stores, 2, store, base, 3, out_dtype, threads, 2, dedupe};
+    og_lookup *lookup;
+    CHECK_OK(og_lookup_new(&plan, &lookup, &err));
+    int64_t width = og_lookup_width(lookup);
+    CHECK(width == 96 + 40 + 96);
+    int64_t *rows = og_alloc(n * 3, 8);
+    int64_t size = out_dtype == OG_F32 ? 4 : 2;
+    uint8_t *out = og_alloc(n * width * size + 128, 1);
+    memset(out, 0xa5, (size_t)(n * width * size + 128));
+    int64_t limit[3] = {5000, 300, 5000};
+    for (int64_t i = 0; i < n * 3; i++) {
+        uint64_t most = spread < (uint64_t)limit[i % 3] ? spread : (uint64_t)limit[i % 3];
+        rows[i] = og_random_below(1, (uint64_t)i, 10) == 0 ? OG_ROW_NONE : base[i % 3] + (int64_t)og_random_below(2, (uint64_t)i, most);
+    }
+    og_ticket ticket;
+    CHECK_OK(og_lookup_submit(lookup, rows, n, out + 64, &ticket, &err));
+    CHECK_OK(og_lookup_wait(lookup, ticket, &err));
+    for (int64_t i = 0; i < 64; i++) CHECK(out[i] == 0xa5 && out[64 + n * width * size + i] == 0xa5);
+    float row[96];
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = 0;
+        for (int c = 0; c < 3; c++) {
+            int64_t dim = c == 1 ? 40 : 96;
+            memset(row, 0, sizeof row);
+            int64_t id = rows[i * 3 + c] - base[c];
+            if (rows[i * 3 + c] != OG_ROW_NONE) CHECK_OK(og_store_read(stores[store[c]], &id, 1, row, &err));
+            for (int64_t k = 0; k < dim; k++, at++) {
+                const uint8_t *got = out + 64 + (i * width + at) * size;
+                if (size == 4) {
+                    CHECK(memcmp(got, &row[k], 4) == 0);
+                } else {
+                    uint16_t want = out_dtype == OG_BF16 ? og_bf16_from_f32(row[k]) : og_f16_from_f32(row[k]);
+                    CHECK(memcmp(got, &want, 2) == 0);
+                }
+            }
+        }
+    }
+    og_lookup_stats stats;
+    og_lookup_read_stats(lookup, &stats);
+    CHECK(stats.lookups == 1 && stats.ids == n * 3);
+    og_lookup_free(lookup);
+    og_store_free(stores[0]);
+    og_store_free(stores[1]);
+    og_release(rows);
+    og_release(out);
+}
+
+static void many_in_flight(void) {
+    og_store *store = store_of(1000, 16, OG_F32, 0);
+    int32_t column = 0;
+    og_lookup_plan plan = {&store, 1, &column, NULL, 1, OG_F32, 2, 3, 1};
+    og_lookup *lookup;
+    CHECK_OK(og_lookup_new(&plan, &lookup, &err));
+    enum { N = 10, ROWS = 500 };
+    static int64_t rows[N][ROWS];
+    static float out[N][ROWS][16];
+    og_ticket tickets[N];
+    for (int t = 0; t < N; t++) {
+        for (int i = 0; i < ROWS; i++) rows[t][i] = (int64_t)og_random_below(3, (uint64_t)(t * ROWS + i), 1000);
+        CHECK_OK(og_lookup_submit(lookup, rows[t], ROWS, out[t], &tickets[t], &err));
+    }
+    CHECK_OK(og_lookup_cancel(lookup, tickets[N - 1], &err));
+    for (int t = N - 2; t >= 0; t--) CHECK_OK(og_lookup_wait(lookup, tickets[t], &err));
+    for (int t = 0; t < N - 1; t++)
+        for (int i = 0; i < ROWS; i++) CHECK(memcmp(out[t][i], og_store_row(store, rows[t][i]), 64) == 0);
+    CHECK_FAILS(og_lookup_wait(lookup, 99, &err), OG_EINVAL, "99");
+    og_lookup_free(lookup);
+    og_store_free(store);
+}
+
+int main(void) {
+    int64_t before = og_alloc_count();
+    const int32_t types[] = {OG_F32, OG_BF16, OG_F16};
+    for (int t = 0; t < 3; t++)
+        for (int32_t threads = 1; threads <= 3; threads++)
+            for (int32_t dedupe = 0; dedupe < 2; dedupe++) {
+                values_equal_rows(types[t], threads, dedupe, 1, 5000);
+                values_equal_rows(types[t], threads, dedupe, 777, 5000);
+                values_equal_rows(types[t], threads, dedupe, 9000, 50);
+            }
+    many_in_flight();
+    CHECK(og_alloc_count() == before);
+    return 0;
+}
