@@ -343,7 +343,7 @@ function(og_library name)
   if(name STREQUAL "omnigram" AND OG_OPENCV_SOURCES)
     add_library(omnigram_opencv MODULE ${OG_OPENCV_SOURCES})
     target_include_directories(omnigram_opencv PRIVATE ${PROJECT_SOURCE_DIR}/core/include ${PROJECT_SOURCE_DIR}/modalities/include ${PROJECT_SOURCE_DIR}/modalities)
-    target_link_libraries(omnigram_opencv PRIVATE omnigram og_dep_opencv og_flags)
+    target_link_libraries(omnigram_opencv PRIVATE og_dep_opencv og_flags) # calls nothing of omnigram: test programs open it too
     set_target_properties(omnigram_opencv PROPERTIES PREFIX "lib")
     install(TARGETS omnigram_opencv LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endif()
@@ -375,16 +375,12 @@ function(og_program name folder)
   install(TARGETS ${name}_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-# Sets a variable of this scope, so it must not be called inside a function.
-if(OG_TESTS)
-  enable_testing()
-endif()
-
 # ---- og_tests: tests/<layer>/test_*.c sees that layer and those below, and nothing else --------------
 function(og_tests folder)
   if(NOT OG_TESTS)
     return()
   endif()
+  enable_testing()
   set(dir ${PROJECT_SOURCE_DIR}/${folder})
   foreach(layer IN LISTS OG_LAYERS)
     file(GLOB tests CONFIGURE_DEPENDS ${dir}/${layer}/test_*.c ${dir}/${layer}/test_*.cpp)

@@ -114,15 +114,11 @@ class Addressing(Handle):
         return lib.og_addr_total_rows(self.pointer)
 
     @property
-    def description_text(self) -> str:
-        """Config and constants as canonical JSON: what the fingerprint is of."""
+    def description(self) -> dict:
+        """Config and constants, as the fingerprint has them."""
         out = ffi.new("char **")
         call(lib.og_addr_describe, self.pointer, out)
-        return take_text(out[0])
-
-    @property
-    def description(self) -> dict:
-        return json.loads(self.description_text)
+        return json.loads(take_text(out[0]))
 
     @property
     def constants(self) -> dict:

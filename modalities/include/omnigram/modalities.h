@@ -15,7 +15,20 @@ typedef struct og_media {
     int64_t shape[3];
     void *data;      /* owned when og_media_free is to be called, else borrowed */
     int32_t rate_hz;
+    uint32_t notes;  /* OG_NOTE_* bits: what a policy did to it; counted by og_prepare */
 } og_media;
+enum { /* numbers are pinned */
+    OG_NOTE_PHASE_CANCEL = 1 << 0, /* downmix lost 99 % of the channels' energy */
+    OG_NOTE_CLIPPED = 1 << 1,      /* samples beyond full scale were clipped */
+    OG_NOTE_NORMALISED = 1 << 2,   /* ... or the clip was divided by its peak */
+    OG_NOTE_NOT_FINITE = 1 << 3,   /* NaN or infinity became 0 */
+    OG_NOTE_PADDED = 1 << 4,       /* shorter than audio.min_ms: zeros were added */
+    OG_NOTE_ODD_BYTES = 1 << 5,    /* WAV data end inside a frame; the rest was left out */
+    OG_NOTE_ROTATED = 1 << 6,      /* EXIF orientation was applied */
+    OG_NOTE_FIRST_FRAME = 1 << 7,  /* animated picture: its first frame */
+    OG_N_NOTES = 8,
+};
+OG_API const char *og_note_name(int32_t bit); /* 0..OG_N_NOTES-1: "phase_cancel" ... */
 OG_API void og_media_free(og_media *media);
 
 typedef struct og_modality_impl og_modality_impl;
@@ -39,7 +52,7 @@ typedef struct og_modality_type { /* one file modality_<name>.c each */
     og_status (*restore)(const og_modality_impl *impl, const float *vectors, int32_t rows, int32_t columns, og_media *out,
                          og_error *err);
     /* Media to the size that is stored and quantised: image: crop (x, y, width, height as shares of the picture; NULL or width 0:
-     * the whole), mirror, then canvas. vectors() fits media of another size by itself. NULL for text and audio. */
+     * the whole), mirror, then canvas; audio: rate. vectors() fits pictures of another size by itself. NULL for text. */
     og_status (*fit)(const og_modality_impl *impl, const og_media *media, const double crop[4], int32_t flip, og_media *out,
                      og_error *err);
     /* Everything that decides the vectors, for the codebook's fingerprint. The caller owns *preprocess. */

@@ -1,0 +1,114 @@
+/* image_decode.c: a picture file to RGB8 by the policies; opens the OpenCV module on first use. */
+#include "image/image.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifdef OG_HAVE_OPENCV
+static struct {
+    pthread_once_t once;
+    og_opencv_decode_fn *decode;
+    char message[400];
+} module = {.once = PTHREAD_ONCE_INIT};
+
+/* OpenCV pulls in 140 libraries (140 ms), so only a process that decodes a picture pays for it. The module lies beside
+ * the file this code is in: libomnigram.so, or a test program one folder above lib. */
+static void open_module(void) {
+    Dl_info info;
+    char path[4096];
+    snprintf(module.message, sizeof module.message, "dladdr does not know where omnigram lies");
+    if (!dladdr((void *)(uintptr_t)&og_picture_decode, &info) || !info.dli_fname) return;
+    const char *slash = strrchr(info.dli_fname, '/');
+    int folder = slash ? (int)(slash - info.dli_fname) : 1;
+    const char *base = slash ? info.dli_fname : ".";
+    static const char *const tails[] = {"", "/lib", "/../lib"};
+    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
+        int length = snprintf(path, sizeof path, "%.*s%s/libomnigram_opencv.so", folder, base, tails[i]);
+        if (length < 0 || (size_t)length >= sizeof path) continue;
+        void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (handle) {
+            void *symbol = dlsym(handle, "og_opencv_decode");
+            memcpy(&module.decode, &symbol, sizeof symbol); /* ISO C has no cast from void * to a function */
+            if (module.decode) return;
+        }
+        const char *why = dlerror();
+        if (i == 0 || !strstr(why ? why : "", "No such file"))
+            snprintf(module.message, sizeof module.message, "%.390s", why ? why : path);
+    }
+}
+
+og_status og_opencv_decoder(og_opencv_decode_fn **out, og_error *err) {
+    pthread_once(&module.once, open_module);
+    if (!module.decode) return og_fail(err, OG_ENOTSUP, "cannot open libomnigram_opencv.so: %s", module.message);
+    *out = module.decode;
+    return OG_OK;
+}
+#else
+og_status og_opencv_decoder(og_opencv_decode_fn **out, og_error *err) {
+    (void)out;
+    return og_fail(err, OG_ENOTSUP, "built without OpenCV, so no picture file can be decoded; install libopencv-imgcodecs-dev, "
+                                    "libopencv-imgproc-dev and libopencv-core-dev and build again");
+}
+#endif
+
+og_status og_picture_to_rgb(const og_raw_picture *raw, const double background[3], og_media *out, og_error *err) {
+    int64_t n = raw->width * raw->height;
+    int32_t c = raw->channels, colours = c >= 3 ? 3 : 1, alpha = c == 2 || c == 4;
+    uint8_t *rgb = og_alloc(n, 3);
+    if (!rgb) return og_fail(err, OG_ENOMEM, "no memory for %lld pixels", (long long)n);
+    const uint8_t *p8 = raw->pixels;
+    const uint16_t *p16 = raw->pixels;
+    double full = raw->depth == 16 ? 65535.0 : 255.0;
+    if (raw->depth == 8 && c == 3) {
+        memcpy(rgb, p8, (size_t)(3 * n));
+    } else {
+        for (int64_t i = 0; i < n; i++) {
+            double a = 1;
+            if (alpha) a = (raw->depth == 16 ? p16[c * i + c - 1] : p8[c * i + c - 1]) / full;
+            for (int32_t k = 0; k < 3; k++) {
+                int64_t at = c * i + (colours == 3 ? k : 0);
+                double value = (raw->depth == 16 ? p16[at] : p8[at]) * 255.0 / full;
+                rgb[3 * i + k] = (uint8_t)floor(a * value + (1 - a) * background[k] + 0.5);
+            }
+        }
+    }
+    *out = (og_media){.modality = OG_IMAGE, .dtype = OG_U8, .rank = 3, .shape = {raw->height, raw->width, 3}, .data = rgb};
+    return OG_OK;
+}
+
+og_status og_picture_decode(const og_picture_policy *policy, const char *place, const void *bytes, int64_t n,
+                            og_media *out, og_error *err) {
+    og_picture_header header;
+    OG_TRY(og_picture_probe(place, bytes, n, &header, err));
+    if (header.width > policy->max_pixels / header.height)
+        return og_fail(err, OG_EFORMAT, "%s: picture of %lld x %lld pixels is over the limit of %lld pixels (image.max_pixels)", place,
+                       (long long)header.width, (long long)header.height, (long long)policy->max_pixels);
+    if (header.components == 4) /* the file is at fault, so bad_item: skip may pass over it */
+        return og_fail(err, OG_EFORMAT, "%s: CMYK JPEG (4 inks, %s) is refused: its colours depend on a profile; convert it to RGB first",
+                       place, header.adobe ? "stored inverted by Adobe's marker" : "no Adobe marker");
+    og_opencv_decode_fn *decode = NULL;
+    OG_TRY(og_opencv_decoder(&decode, err));
+    og_raw_picture raw = {0};
+    og_status status = decode(bytes, n, og_alloc, &raw, err);
+    if (status != OG_OK) return og_fail_at(err, status, "%s", place);
+    if (raw.width != header.width || raw.height != header.height) {
+        og_release(raw.pixels);
+        return og_fail(err, OG_EFORMAT, "%s: header says %lld x %lld pixels, the decoder gave %lld x %lld", place, (long long)header.width,
+                       (long long)header.height, (long long)raw.width, (long long)raw.height);
+    }
+    og_media media = {0};
+    status = og_picture_to_rgb(&raw, policy->background, &media, err);
+    og_release(raw.pixels);
+    int32_t orientation = policy->orientation ? og_picture_orientation(bytes, &header) : 1;
+    if (status == OG_OK) status = og_picture_orient(&media, orientation, err);
+    media.notes = (orientation > 1 ? OG_NOTE_ROTATED : 0u) | (header.animated ? OG_NOTE_FIRST_FRAME : 0u);
+    if (status != OG_OK) {
+        og_media_free(&media);
+        return og_fail_at(err, status, "%s", place);
+    }
+    *out = media;
+    return OG_OK;
+}
