@@ -77,6 +77,7 @@ og_status og_config_override(og_config *root, const char *assignment, og_error *
     if (root->kind != OG_CONFIG_MAP)
         return og_fail(err, OG_EINVAL, "%s: cannot set '%.200s' in a list", root->place, assignment);
     if (bytes > 200) return og_fail(err, OG_EINVAL, "--%.60s...: a key of %zu bytes; at most 200", assignment, bytes);
+    if (!og_text_is_utf8(assignment)) return og_fail(err, OG_EINVAL, "'--%.200s' is no UTF-8", assignment);
     char place[208], path[208];
     snprintf(place, sizeof place, "--%.*s", (int)bytes, assignment);
     snprintf(path, sizeof path, "%.*s", (int)bytes, assignment);
