@@ -54,8 +54,8 @@ typedef struct og_segment { /* one item of one modality inside a document */
     int64_t start;  /* first code's token, relative to the document */
     int64_t length; /* tokens, row ends included, begin and end markers not */
     int32_t modality;
-    int32_t rows, columns, levels; /* grid of codes; text: 1 x length x 1; audio: rows = levels, columns = frames */
-    int32_t row_end;               /* 1: a row-end marker follows each row */
+    int32_t rows, columns, levels; /* grid of codes, level fastest; text: 1 x length x 1; audio: 1 x frames x levels */
+    int32_t row_end;               /* 1: a row-end marker follows each row (images only) */
     int32_t codebook;              /* index of the fingerprint, -1 for text */
 } og_segment;
 
@@ -67,7 +67,7 @@ typedef struct og_documents {
     int32_t *tokens;
     int8_t *modality;
     int32_t *segment; /* index into segments, -1 for markers outside a segment (a row end belongs to its image) */
-    int32_t *row, *column, *level; /* -1 where it does not apply (row ends have their row, column -1) */
+    int32_t *row, *column, *level; /* -1 where it does not apply: text, markers (row ends have their row, column -1) */
     og_segment *segments; /* ordered by document, then start */
     int64_t *segment_offsets; /* [n_docs + 1] into segments */
     og_origin *origins;   /* [n_docs] */
@@ -85,25 +85,29 @@ OG_API og_status og_documents_codebook(og_documents_builder *builder, const char
                                        og_error *err) OG_MUST_USE;
 OG_API og_status og_documents_begin(og_documents_builder *builder, int64_t shard, int64_t index, og_error *err)
     OG_MUST_USE;
-/* codes: rows * columns * levels modality-local codes, level fastest for audio (frame by frame), row-major for images. A code out
- * of its codebook is an error that names document, item, position, code and limit. */
+/* codes: rows * columns * levels modality-local codes, row-major with level fastest; text and audio have 1 row. A code out of its
+ * codebook is an error that names document, item, position, code and limit; a text without codes adds nothing and is counted. */
 OG_API og_status og_documents_item(og_documents_builder *builder, int32_t modality, const int32_t *codes,
                                    int32_t rows, int32_t columns, int32_t levels, int32_t codebook, og_error *err)
     OG_MUST_USE;
 OG_API og_status og_documents_end(og_documents_builder *builder, og_error *err) OG_MUST_USE; /* an empty document is dropped and counted */
-/* Takes counters (may be NULL) and merges its own; frees the builder. */
+/* Takes counters (may be NULL) and adds its own under "layout"; frees both and the builder on failure too. */
 OG_API og_status og_documents_finish(og_documents_builder *builder, og_config *counters, og_documents **out,
                                      og_error *err) OG_MUST_USE;
 OG_API void og_documents_free(og_documents *documents);
 OG_API og_status og_documents_save(const og_documents *documents, const char *path, og_error *err) OG_MUST_USE;
+/* Read in place (the arrays must not be written) and checked as by og_documents_check. */
 OG_API og_status og_documents_load(const char *path, og_documents **out, og_error *err) OG_MUST_USE;
 /* The invariants of this header, each named when it fails. */
 OG_API og_status og_documents_check(const og_documents *documents, og_error *err) OG_MUST_USE;
 
-/* What happens to a document longer than the pack, and to an image in it. Never silent. */
+/* What happens to a document longer than the pack, and to an image in it that no pack can hold (with its two markers). An image is
+ * never cut: a fragment or a truncated document ends before one that does not fit. Never silent: all is counted. */
 enum { OG_LONG_ERROR = 0, OG_LONG_DROP = 1, OG_LONG_TRUNCATE = 2, OG_LONG_FRAGMENT = 3 };
-enum { OG_IMAGE_ATOMIC = 0, OG_IMAGE_DROP_DOC = 1, OG_IMAGE_DROP_IMAGE = 2 };
-enum { OG_FRAGMENT_RESET = 0, OG_FRAGMENT_CARRY = 1 };
+enum { OG_IMAGE_ATOMIC = 0 /* an error */, OG_IMAGE_DROP_DOC = 1, OG_IMAGE_DROP_IMAGE = 2 };
+enum { OG_FRAGMENT_RESET = 0, OG_FRAGMENT_CARRY = 1 /* positions go on from the fragment before */ };
+/* best-fit decreasing; first-fit; in reading order (documents are cut where a pack is full if long_doc is fragment, else they
+ * begin the next pack); one document a pack */
 enum { OG_PACK_BEST_FIT = 0, OG_PACK_FIRST_FIT = 1, OG_PACK_CONCAT = 2, OG_PACK_NONE = 3 };
 typedef struct og_pack_policy {
     int64_t capacity; /* tokens of a pack */
@@ -126,6 +130,7 @@ typedef struct og_pack_plan {
 /* Packs bare lengths (0 < length <= capacity, else an error naming index, value and limit). */
 OG_API og_status og_pack_lengths(const int64_t *lengths, int64_t n, int64_t capacity, int32_t method,
                                  og_pack_plan **out, og_error *err) OG_MUST_USE;
+/* -1 when a length is not in 1 .. capacity, the capacity not in 1 .. 2^24, or memory is short. */
 OG_API int64_t og_pack_lower_bound(const int64_t *lengths, int64_t n, int64_t capacity);
 OG_API void og_pack_plan_free(og_pack_plan *plan);
 
@@ -135,8 +140,11 @@ typedef struct og_pack {
     const int32_t *tokens;      /* [T]; pads hold the pad marker */
     const int64_t *cu_seqlens;  /* [D + 1]: 0 .. n_valid */
     const int32_t *doc_id;      /* [T] number in the pack; pad -1 */
-    const int32_t *pos;         /* [T] restarts at each document */
-    const int32_t *pos3;        /* [T][3] (time, row, column), restarts at each document */
+    const int32_t *pos;         /* [T] restarts at each document (unless it continues); pad 0 */
+    /* [T][3] (time, row, column), restarts likewise: text, markers and audio frames count all three up together; an image's
+     * codes share one time p and have (p, p + row, p + column), its row ends column = columns; what follows it goes on at p +
+     * the larger side (M-RoPE, arXiv 2409.12191 section 2.1) */
+    const int32_t *pos3;
     const float *loss_weight;   /* [T] of predicting tokens[t]; 0 at each document's first token and at pads */
     const int8_t *modality;     /* [T] pad: OG_MARKER */
     const int32_t *segment_id;  /* [T] into segments, -1 */
@@ -158,8 +166,11 @@ OG_API int64_t og_packs_capacity(const og_packs *packs);
 OG_API const og_id_map *og_packs_ids(const og_packs *packs);
 OG_API int32_t og_packs_codebook_count(const og_packs *packs);
 OG_API const char *og_packs_codebook(const og_packs *packs, int32_t i);
-OG_API const og_config *og_packs_counters(const og_packs *packs); /* with fill, bins, lower_bound */
-OG_API og_status og_packs_get(const og_packs *packs, int64_t i, og_pack *out, og_error *err) OG_MUST_USE; /* views, borrowed */
+/* Those of the documents and "packing": {fill, bins, lower_bound, documents, tokens, images: {read, kept, cut, dropped: {cause}}}. */
+OG_API const og_config *og_packs_counters(const og_packs *packs);
+/* Views, borrowed. A pack of a file is checked as by og_pack_check when it is first got. */
+OG_API og_status og_packs_get(const og_packs *packs, int64_t i, og_pack *out, og_error *err) OG_MUST_USE;
+/* The invariants above, each named when it fails. Reads nothing outside the arrays, whatever they hold. */
 OG_API og_status og_pack_check(const og_pack *pack, const og_id_map *ids, og_error *err) OG_MUST_USE;
 
 OG_END
