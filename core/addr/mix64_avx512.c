@@ -71,7 +71,7 @@ void og_mix64_avx512(const og_mix64 *mix, const og_cells *cells, int64_t *rows) 
             for (; folded < column->order; folded++) fold(mix, cells, folded, head, sum, folded == 0);
             int64_t *out = rows + c, i = 0;
             for (; i < n; i += 8) {
-                __mmask8 keep = n - i >= 8 ? 0xff : (__mmask8)((1u << (n - i)) - 1);
+                __mmask8 keep = (__mmask8)(n - i >= 8 ? 0xffu : (1u << (n - i)) - 1);
                 _mm512_mask_i64scatter_epi64(out + i * columns, keep, step, finish(_mm512_loadu_si512(sum + i), column), 8);
             }
         }
