@@ -379,12 +379,16 @@ function(og_program name folder)
   install(TARGETS ${name}_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
+# Sets a variable of this scope, so it must not be called inside a function.
+if(OG_TESTS)
+  enable_testing()
+endif()
+
 # ---- og_tests: tests/<layer>/test_*.c sees that layer and those below, and nothing else --------------
 function(og_tests folder)
   if(NOT OG_TESTS)
     return()
   endif()
-  enable_testing()
   set(dir ${PROJECT_SOURCE_DIR}/${folder})
   foreach(layer IN LISTS OG_LAYERS)
     file(GLOB tests CONFIGURE_DEPENDS ${dir}/${layer}/test_*.c ${dir}/${layer}/test_*.cpp)

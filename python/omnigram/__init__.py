@@ -34,15 +34,17 @@ from .pack import (
 )
 from .pool import Pool
 from .table import RowOptimizer, Table
+from .table_file import TableFile, TableHeader, TableIdentity, open_table, save_table
 from .table_set import TableInfo, TableSet, stencils
 from .tokenizer import Tokenizer
 
 __version__ = version()
 
 __all__ = [
-    "AUDIO", "IMAGE", "MARKER", "MODALITIES", "ROW_NONE", "SPLITS", "TEXT", "AddressResult", "Addressing", "Codebook",
-    "Column", "Config", "Documents", "DocumentsBuilder", "FileError", "FormatError", "History", "Ids", "InvalidError",
-    "Lookup", "Modality", "OmnigramError", "OutOfMemoryError", "Pack", "Packs", "Plan", "Pool", "Prepared",
-    "RowOptimizer", "Table", "TableInfo", "TableSet", "Tensor", "Ticket", "Tokenizer", "UnsupportedError",
-    "library_path", "pack_lengths", "quantizers", "schemes", "stencils",
+    "AUDIO", "AddressResult", "Addressing", "Codebook", "Column", "Config", "Documents", "DocumentsBuilder",
+    "FileError", "FormatError", "History", "IMAGE", "Ids", "InvalidError", "Lookup", "MARKER", "MODALITIES",
+    "Modality", "OmnigramError", "OutOfMemoryError", "Pack", "Packs", "Plan", "Pool", "Prepared", "ROW_NONE",
+    "RowOptimizer", "SPLITS", "TEXT", "Table", "TableFile", "TableHeader", "TableIdentity", "TableInfo", "TableSet",
+    "Tensor", "Ticket", "Tokenizer", "UnsupportedError", "library_path", "open_table", "pack_lengths", "quantizers",
+    "save_table", "schemes", "stencils",
 ]

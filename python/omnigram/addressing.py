@@ -114,11 +114,15 @@ class Addressing(Handle):
         return lib.og_addr_total_rows(self.pointer)
 
     @property
-    def description(self) -> dict:
-        """Config and constants, as the fingerprint has them."""
+    def description_text(self) -> str:
+        """Config and constants as canonical JSON: what the fingerprint is of."""
         out = ffi.new("char **")
         call(lib.og_addr_describe, self.pointer, out)
-        return json.loads(take_text(out[0]))
+        return take_text(out[0])
+
+    @property
+    def description(self) -> dict:
+        return json.loads(self.description_text)
 
     @property
     def constants(self) -> dict:

@@ -22,11 +22,11 @@ class Table(Handle):
 
     dtype: f32, bf16, f16, fp8_e4m3 (ue8m0 scale a group), int8 or nf4 (f32 scale a group of `group` values).
     state: f32 values of optimiser state beside each row (see RowOptimizer). backing: anonymous, shared (name: the
-    segment) or file (name: the path). huge asks for huge pages, lock for mlock; report() says what was granted.
+    segment) or file (name: a table file, or path#tensor; rows, dim and dtype 0: as the file has them). huge asks for huge pages, lock for mlock; report() says what was granted.
     OutOfMemoryError, before memory is touched, names request and limit.
     """
 
-    def __init__(self, rows: int, dim: int, dtype: str = "f32", *, group: int = 0, state: int = 0,
+    def __init__(self, rows: int, dim: int, dtype: str | int = "f32", *, group: int = 0, state: int = 0,
                  backing: str = "anonymous", name: str | os.PathLike | None = None, huge: bool = True,
                  lock: bool = False, numa: int = -1, writable: bool = True):
         if backing not in _BACKINGS:
@@ -109,8 +109,12 @@ class Table(Handle):
         code = lib.og_store_dtype(self.pointer)
         if code not in (lib.OG_F32, lib.OG_BF16, lib.OG_F16):
             raise TypeError(f"rows of {dtype_name(code)} carry scales and have no view; use read()")
+        stride = self._address(min(1, self.rows - 1)) - self._address(0)  # a plain file has no padding between rows
         return Tensor(view(self.pointer, lib.og_store_row(self.pointer, 0), self.shape, NUMPY[code],
-                           strides=(self.row_bytes, NUMPY[code].itemsize), readonly=not self._writable), code)
+                           strides=(stride or self.row_bytes, NUMPY[code].itemsize), readonly=not self._writable), code)
+
+    def _address(self, row: int) -> int:
+        return int(ffi.cast("uintptr_t", lib.og_store_row(self.pointer, row)))
 
     def report(self) -> dict[str, int]:
         """What the kernel says it got: bytes, resident_bytes, huge_bytes, locked_bytes, page_bytes, nodes ..."""
