@@ -451,6 +451,9 @@ function(og_tests folder)
   if(EXISTS ${dir}/abi/check.cmake)
     add_test(NAME architecture COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
              -DNM=${CMAKE_NM} -DLIBRARY=$<TARGET_FILE:omnigram> -P ${dir}/abi/check.cmake)
+    add_custom_target(update-symbols COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR} -DUPDATE=ON
+                      -DNM=${CMAKE_NM} -DLIBRARY=$<TARGET_FILE:omnigram> -P ${dir}/abi/check.cmake VERBATIM)
+    add_dependencies(update-symbols omnigram)
     set_tests_properties(architecture PROPERTIES LABELS architecture)
   endif()
 endfunction()

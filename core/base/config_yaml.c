@@ -101,7 +101,7 @@ static og_status on_scalar(builder *b, const yaml_event_t *event, og_error *err)
     const char *copy;
     OG_TRY(og_tree_string(b->tree, text, bytes, &copy, err));
     if (b->depth && b->open[b->depth - 1]->kind == OG_CONFIG_MAP && !b->key[b->depth - 1]) {
-        if (strcmp(copy, "<<") == 0)
+        if (strcmp(copy, "<<") == 0 && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
             return og_fail(err, OG_ENOTSUP, "%s: merge keys ('<<') are not part of YAML 1.2; write the keys out", b->place);
         if (event->data.scalar.anchor)
             return og_fail(err, OG_ENOTSUP, "%s: an anchor on the key '%.60s'", b->place, copy);

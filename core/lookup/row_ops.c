@@ -15,10 +15,20 @@ static inline void copy_lines(uint8_t *out, const uint8_t *row, int64_t lines, i
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#if defined(OG_HAVE_AVX2)
+#include <cpuid.h>
+
+/* clang 14 knows no name for F16C. */
+static int has_f16c(void) {
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+#endif
+
 static int32_t detect(void) {
     int32_t level = OG_LEVEL_C;
 #if defined(OG_HAVE_AVX2)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c() && __builtin_cpu_supports("bmi2"))
         level = OG_LEVEL_AVX2;
 #endif
 #if defined(OG_HAVE_AVX512)
