@@ -57,7 +57,8 @@ def view(owner, pointer, shape, dtype, *, strides=None, readonly: bool = True) -
     if pointer == ffi.NULL or math.prod(shape) == 0:
         return np.empty(shape, dtype)
     address = int(ffi.cast("uintptr_t", pointer))
-    return np.asarray(_Window(owner, address, shape, dtype.str, strides, readonly))
+    array = np.asarray(_Window(owner, address, shape, dtype.str, strides, readonly))
+    return array.view(dtype) if dtype.names else array
 
 
 def pointer_to(array: np.ndarray, ctype: str):

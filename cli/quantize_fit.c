@@ -1,0 +1,146 @@
+/* quantize_fit.c: the tokenizer and the codebooks, fitted to the train split and measured on train and val. */
+#include "quantize.h"
+
+#include <omnigram/memory.h>
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+og_status og_quantize_path(const char *folder, const char *leaf, char out[4096], og_error *err) {
+    int n = snprintf(out, 4096, "%s/%s", folder, leaf);
+    if (n < 0 || n >= 4096) return og_fail(err, OG_EINVAL, "the path %.100s.../%s is longer than 4095 bytes", folder, leaf);
+    return OG_OK;
+}
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+typedef struct texts {
+    const char **text;
+    int64_t *bytes;
+    int64_t n, capacity_text, capacity_bytes;
+} texts;
+
+static og_status add_text(void *context, const og_media *media, int64_t unique, const char *document, int64_t item, og_error *err) {
+    (void)unique, (void)document, (void)item;
+    texts *t = context;
+    void *text = (void *)t->text, *bytes = t->bytes;
+    OG_TRY(og_grow(&text, &t->capacity_text, t->n + 1, sizeof *t->text, err));
+    t->text = text;
+    OG_TRY(og_grow(&bytes, &t->capacity_bytes, t->n + 1, sizeof *t->bytes, err));
+    t->bytes = bytes;
+    t->text[t->n] = media->data; /* in the mapped shards, so it lives as long as they */
+    t->bytes[t->n++] = media->shape[0];
+    return OG_OK;
+}
+
+static og_status fit_tokenizer(og_quantize *q, og_error *err) {
+    char path[4096];
+    texts t = {0};
+    OG_TRY(og_quantize_path(q->out, "tokenizer.model", path, err));
+    double begin = seconds_now();
+    og_status status = og_quantize_each(q, OG_TEXT, OG_TRAIN, OG_TRAIN, "read train text", add_text, &t, err);
+    if (status == OG_OK && !t.n) status = og_fail(err, OG_EINVAL, "%s: no text in the train split to fit a tokenizer to", q->prepared_path);
+    if (status == OG_OK) status = og_tokenizer_train(t.text, t.bytes, t.n, q->vocab, path, err);
+    if (status == OG_OK) status = og_tokenizer_open(path, &q->tokenizer, err);
+    if (status == OG_OK)
+        json_object_set_new(q->result, "text",
+                            json_pack("{s:I, s:I, s:s, s:f}", "texts", (json_int_t)t.n, "vocab",
+                                      (json_int_t)og_tokenizer_vocab(q->tokenizer), "fingerprint",
+                                      og_tokenizer_fingerprint(q->tokenizer), "fit_seconds", seconds_now() - begin));
+    og_release((void *)t.text);
+    og_release(t.bytes);
+    return status;
+}
+
+/* Health of one split as JSON; a ratio to no variance is null. */
+static json_t *health_json(const og_codebook_health *h, int64_t seen) {
+    return json_pack("{s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:o}", "vectors", (json_int_t)h->vectors, "of", (json_int_t)seen, "not_finite",
+                     (json_int_t)h->not_finite, "used", (json_int_t)h->used, "expected_used", h->expected_used, "perplexity",
+                     h->perplexity, "mse", h->mse, "relative_mse", isfinite(h->relative_mse) ? json_real(h->relative_mse) : json_null());
+}
+
+static og_status health_config(json_t *health, og_config **out, og_error *err) {
+    char *text = json_dumps(health, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    if (!text) return og_fail(err, OG_ENOMEM, "no memory for a codebook's health figures");
+    og_status status = og_config_from_json(text, (int64_t)strlen(text), "health", out, err);
+    free(text);
+    return status;
+}
+
+/* The codebook of vectors, before its health is known. */
+static og_status fit_codes(const og_quantize *q, int32_t modality, const float *vectors, int64_t n, og_codebook **out, og_error *err) {
+    const og_quantize_part *part = &q->parts[modality];
+    float *codes;
+    int32_t levels;
+    int64_t size, dim = part->type->dim(part->impl);
+    og_status status = part->quantizer->fit(part->fit, vectors, n, dim, q->pool, &codes, &levels, &size, err);
+    if (status != OG_OK) return og_fail_at(err, status, "%s codebook", part->type->name);
+    og_config *preprocess = NULL;
+    status = og_config_copy(part->preprocess, &preprocess, err);
+    if (status == OG_OK)
+        status = og_codebook_new(part->quantizer->name, modality, levels, size, dim, codes, preprocess, NULL, out, err);
+    if (status != OG_OK) og_config_free(preprocess);
+    og_release(codes);
+    return status;
+}
+
+static og_status measure(const og_quantize *q, int32_t modality, const og_codebook *codebook, int32_t split, const float *vectors,
+                         int64_t n, int64_t seen, json_t *health, og_error *err) {
+    og_codebook_health h;
+    OG_TRY(og_codebook_measure(codebook, vectors, n, q->pool, &h, err));
+    fprintf(stderr, "quantize: %s codebook on %s: %lld of %lld codes used (uniform draws: %.0f), perplexity %.1f, relative error %.4f, %lld vectors\n",
+            q->parts[modality].type->name, og_split_name(split), (long long)h.used, (long long)codebook->size, h.expected_used,
+            h.perplexity, h.relative_mse, (long long)n);
+    json_object_set_new(health, og_split_name(split), health_json(&h, seen));
+    return OG_OK;
+}
+
+static og_status fit_part(og_quantize *q, int32_t modality, json_t *health, og_error *err) {
+    og_quantize_part *part = &q->parts[modality];
+    float *vectors;
+    int64_t n, seen;
+    double begin = seconds_now();
+    OG_TRY(og_quantize_vectors(q, modality, OG_TRAIN, part->sample, &vectors, &n, &seen, err));
+    og_status status = n ? OG_OK : og_fail(err, OG_EINVAL, "%s: %lld %s items, none of them in the train split to fit a codebook to",
+                                           q->prepared_path, (long long)part->items, part->type->name);
+    if (status == OG_OK) {
+        fprintf(stderr, "quantize: fit %s codebook to %lld vectors of %lld\n", part->type->name, (long long)n, (long long)seen);
+        status = fit_codes(q, modality, vectors, n, &part->codebook, err);
+    }
+    double fitted = seconds_now();
+    if (status == OG_OK) status = measure(q, modality, part->codebook, OG_TRAIN, vectors, n, seen, health, err);
+    og_release(vectors);
+    OG_TRY(status);
+    OG_TRY(og_quantize_vectors(q, modality, OG_VAL, part->sample, &vectors, &n, &seen, err));
+    status = measure(q, modality, part->codebook, OG_VAL, vectors, n, seen, health, err);
+    og_release(vectors);
+    if (status == OG_OK) status = health_config(health, &part->codebook->health, err);
+    if (status == OG_OK)
+        json_object_set_new(q->result, part->type->name,
+                            json_pack("{s:s, s:s, s:I, s:i, s:I, s:I, s:O, s:f}", "quantizer", part->quantizer->name, "fingerprint",
+                                      part->codebook->fingerprint, "size", (json_int_t)part->codebook->size, "levels",
+                                      part->codebook->levels, "dim", (json_int_t)part->codebook->dim, "items", (json_int_t)part->items,
+                                      "health", health, "fit_seconds", fitted - begin));
+    return status;
+}
+
+og_status og_quantize_fit(og_quantize *q, og_error *err) {
+    OG_TRY(fit_tokenizer(q, err));
+    for (int32_t m = OG_IMAGE; m <= OG_AUDIO; m++) {
+        if (!q->parts[m].items) continue;
+        json_t *health = json_object();
+        og_status status = health ? fit_part(q, m, health, err) : og_fail(err, OG_ENOMEM, "no memory for health figures");
+        json_decref(health);
+        OG_TRY(status);
+        char leaf[64], path[4096];
+        snprintf(leaf, sizeof leaf, "%s.codebook.safetensors", q->parts[m].type->name);
+        OG_TRY(og_quantize_path(q->out, leaf, path, err));
+        OG_TRY(og_codebook_save(q->parts[m].codebook, path, err));
+    }
+    return OG_OK;
+}

@@ -1,0 +1,115 @@
+/* verb_quantize.c: prepared shards to tokenizer, codebooks and documents of codes. */
+#include "options.h"
+#include "quantize.h"
+#include "staged_folder.h"
+#include "verb.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static og_status do_all(const og_config *config, og_quantize *q, og_error *err) {
+    OG_TRY(og_quantize_open(config, q, err));
+    OG_TRY(q->codebooks_path ? og_quantize_reuse(q, err) : og_quantize_fit(q, err));
+    OG_TRY(og_quantize_encode(q, err));
+    OG_TRY(og_quantize_documents(q, err));
+    return og_quantize_preview(q, err);
+}
+
+/* The whole run into a folder beside out, which then takes its place. */
+static og_status run_staged(const og_config *config, const char *out, const char *key, og_quantize *q, og_error *err) {
+    og_staged_folder folder = {0};
+    double begin = seconds_now();
+    OG_TRY(og_staged_begin(out, OG_QUANTIZE_RECORD, &folder, err));
+    q->out = folder.path;
+    og_status status = do_all(config, q, err);
+    json_object_set_new(q->result, "key", json_string(key));
+    json_object_set_new(q->result, "seconds", json_real(seconds_now() - begin));
+    if (status == OG_OK) status = og_quantize_record(folder.path, q->result, err);
+    if (status == OG_OK) return og_staged_commit(&folder, err);
+    og_staged_abort(&folder);
+    return status;
+}
+
+static int work(const char *prepared, const char *out, const char *codebooks, const char *json, const og_config *config) {
+    og_error err = {{0}};
+    char key[OG_DIGEST_TEXT];
+    if (og_quantize_key(config, prepared, codebooks, key, &err) != OG_OK) return og_verb_fail("quantize", &err);
+    json_t *record = og_quantize_cached(out, key);
+    if (record) {
+        fprintf(stderr, "quantize: %s is up to date\n", out);
+        json_object_set_new(record, "cached", json_true());
+        return og_json_result("quantize", json, record);
+    }
+    og_quantize q = {.prepared_path = prepared, .codebooks_path = codebooks, .progress = og_progress_print,
+                     .progress_context = "quantize", .result = json_object()};
+    og_status status = q.result ? run_staged(config, out, key, &q, &err) : og_fail(&err, OG_ENOMEM, "no memory for the result");
+    og_quantize_close(&q);
+    if (status != OG_OK) {
+        json_decref(q.result);
+        return og_verb_fail("quantize", &err);
+    }
+    json_object_set_new(q.result, "cached", json_false());
+    return og_json_result("quantize", json, q.result);
+}
+
+static int run(int argc, char **argv) {
+    const char *prepared = NULL, *out = NULL, *config_path = NULL, *codebooks = NULL, *json = NULL;
+    int encode_only = 0;
+    const og_option options[] = {
+        {"--prepared", &prepared, NULL},   {"--out", &out, NULL},   {"--config", &config_path, NULL},
+        {"--codebooks", &codebooks, NULL}, {"--json", &json, NULL}, {"--encode-only", NULL, &encode_only},
+        {NULL, NULL, NULL},
+    };
+    og_arguments arguments;
+    int failed = og_options_read("quantize", argc, argv, options, 1, &arguments);
+    og_config *config = NULL;
+    if (failed)
+        ;
+    else if (arguments.n_files)
+        failed = og_verb_usage("quantize", "'%s' is not an option", arguments.files[0]);
+    else if (!prepared || !out)
+        failed = og_verb_usage("quantize", "%s FOLDER is needed", prepared ? "--out" : "--prepared");
+    else if (encode_only != (codebooks != NULL))
+        failed = og_verb_usage("quantize", "--encode-only and --codebooks FOLDER go together");
+    else
+        failed = og_options_config("quantize", config_path, &arguments, &config);
+    if (!failed) { /* a config of all stages has a section for each */
+        const og_config *section = og_config_get(config, "quantize");
+        failed = work(prepared, out, codebooks, json, section ? section : config);
+    }
+    og_config_free(config);
+    og_arguments_free(&arguments);
+    return failed;
+}
+
+const og_verb og_verb_quantize = {
+    "quantize", "prepared shards to codebooks and documents of codes",
+    "usage: omnigram quantize --prepared FOLDER --out FOLDER [--config YAML] [--KEY=VALUE ...] [--json FILE]\n"
+    "\n"
+    "Fits a tokenizer and codebooks to the train split of prepared shards, encodes every split, and writes to OUT:\n"
+    "  tokenizer.model                          SentencePiece BPE\n"
+    "  image.codebook.safetensors               codes, preprocessing, health figures, fingerprint; audio likewise\n"
+    "  {train,val,test}.documents.safetensors   documents of codes, for `omnigram pack`\n"
+    "  preview.safetensors                      held-out pictures and clips beside what their codes restore\n"
+    "  quantize.json                            what --json writes\n"
+    "OUT appears whole or not at all; when nothing changed since the last run, that run's result stands.\n"
+    "\n"
+    "  --encode-only --codebooks FOLDER   take tokenizer and codebooks from an earlier OUT; other preprocessing is refused\n"
+    "\n"
+    "keys (YAML or --KEY=VALUE):\n"
+    "  text.vocab=2000          pieces of the tokenizer\n"
+    "  image.size=512           codes of the codebook; audio.size likewise\n"
+    "  image.quantizer=kmeans   kmeans or rvq; docs/quantizers.md has the keys of each\n"
+    "  image.sample=131072      vectors that a codebook is fitted to and measured on, chosen by their place alone\n"
+    "  row_end=1                a marker ends each row of an image\n"
+    "  previews=8               pictures in preview.safetensors, and a quarter as many clips\n"
+    "  threads=0                0: one for each processor; results do not depend on it\n",
+    run,
+};
