@@ -1,0 +1,43 @@
+/* table_set.h: a table set as it lies in memory; not a public header. */
+#ifndef OMNIGRAM_TABLE_SET_H
+#define OMNIGRAM_TABLE_SET_H
+
+#include "stencil.h"
+
+/* One stencil with one addressing: a table has one, or one for each n-gram that its `cells` list. */
+typedef struct og_part {
+    const og_stencil_type *stencil;
+    og_stencil_impl *impl;
+    og_stencil_layout layout;
+    og_addr *addr;
+    int32_t column;  /* its first column in the set */
+    int64_t *shift;  /* [columns of addr] what is added to the scheme's rows to make them rows of the table's store */
+    int32_t fill;    /* the code of an absent cell */
+} og_part;
+
+typedef struct og_table {
+    og_table_info info;
+    char *name, *description;
+    char fingerprint[OG_DIGEST_TEXT];
+    og_part *parts;
+    int32_t n_parts;
+} og_table;
+
+struct og_table_set {
+    og_id_map ids;
+    og_table *tables;
+    int32_t n_tables, n_columns;
+    og_column *columns;
+    int64_t width;
+    int32_t order_max, part_columns_max; /* sizes of a worker's scratch */
+};
+
+/* table_config.c: the parts and sizes of one table from its map; columns are numbered from *n_columns. */
+og_status og_table_read(const og_config *map, const og_id_map *ids, const char *const *codebooks, int32_t n_codebooks, og_table *out,
+                        og_error *err);
+void og_table_release(og_table *table);
+/* table_describe.c */
+og_status og_table_describe(og_table *table, const og_config *map, const og_id_map *ids, const char *const *codebooks, int32_t n_codebooks,
+                            og_error *err);
+
+#endif
