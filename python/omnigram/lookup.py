@@ -15,12 +15,21 @@ from .errors import call
 from .table import Table
 
 
+# What each living lookup's workers read and write, by the lookup's address. A root of its own: were it reachable from the
+# Lookup alone, the garbage collector might finalise the tables of a cycle before the workers are joined.
+_in_use: dict[int, tuple] = {}
+
+
+def _free(pointer, free=lib.og_lookup_free, in_use=_in_use, address=lambda p: int(ffi.cast("uintptr_t", p))) -> None:
+    free(pointer)
+    in_use.pop(address(pointer), None)
+
+
 class Ticket:
     """A lookup on its way. wait() gives the vectors; cancel() ends it: nothing writes to its output afterwards."""
 
-    def __init__(self, lookup: Lookup, number: int, result, keep):
-        self._lookup, self._number, self._result, self._keep = lookup, number, result, keep
-        self._done = False
+    def __init__(self, lookup: Lookup, number: int, result):
+        self._lookup, self._number, self._result, self._done = lookup, number, result, False
 
     def wait(self):
         """The output [n, width]: what `into` was, else a numpy array (f32, f16) or a Tensor (bf16)."""
@@ -38,8 +47,8 @@ class Ticket:
             self._finish()
 
     def _finish(self) -> None:
-        self._done, self._keep = True, None
-        self._lookup._open.pop(self._number, None)
+        self._done = True
+        self._lookup._outputs.pop(self._number, None)
 
 
 class Lookup(Handle):
@@ -67,9 +76,10 @@ class Lookup(Handle):
         })
         out = ffi.new("og_lookup **")
         call(lib.og_lookup_new, plan, out)
-        self._own(out[0], lib.og_lookup_free)
-        self._keep = ([table.pointer for table in tables], stores, store_ids, bases)
-        self._open: dict[int, Ticket] = {}  # outputs that workers may write to
+        self._own(out[0], _free)
+        self._outputs: dict[int, tuple] = {}  # by ticket: what workers may read and write
+        _in_use[int(ffi.cast("uintptr_t", out[0]))] = ([table.pointer for table in tables], stores, store_ids, bases,
+                                                       self._outputs)
 
     @property
     def width(self) -> int:
@@ -87,9 +97,8 @@ class Lookup(Handle):
         ticket = ffi.new("og_ticket *")
         call(lib.og_lookup_submit, self.pointer, pointer_to(rows, "int64_t *"), rows.shape[0],
              ffi.cast("void *", memory.pointer), ticket)
-        made = Ticket(self, int(ticket[0]), result, (rows, memory))
-        self._open[made._number] = made
-        return made
+        self._outputs[int(ticket[0])] = (rows, memory)
+        return Ticket(self, int(ticket[0]), result)
 
     def __call__(self, rows, into=None):
         """The same on this thread, at once: the output."""
@@ -113,13 +122,7 @@ class Lookup(Handle):
         if self._pointer is not None:
             ffi.release(self._pointer)  # now, not at the last reference: no write to any output may follow
         super().close()
-        for ticket in self._open.values():
-            ticket._done, ticket._keep, ticket._result = True, None, None
-        self._open = {}
-
-    def __del__(self):
-        if self._pointer is not None:
-            self.close()  # before the outputs of open tickets are freed
+        self._outputs.clear()
 
     def _rows(self, rows) -> np.ndarray:
         rows = as_array(rows, np.int64, "rows")

@@ -95,8 +95,8 @@ class DocumentsBuilder:
 
     def finish(self) -> Documents:
         out = ffi.new("og_documents **")
-        pointer = ffi.gc(self._pointer, None)  # finish frees it, whatever comes
-        self._pointer = ffi.NULL
+        pointer, self._pointer = self._pointer, ffi.NULL
+        ffi.gc(pointer, None)  # finish frees it, whatever comes
         call(lib.og_documents_finish, pointer, ffi.NULL, out)
         return Documents(out[0])
 

@@ -1,9 +1,12 @@
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import omnigram
+from omnigram import lookup as lookup_module
 
 
 @pytest.fixture
@@ -105,3 +108,15 @@ def test_cancel_and_close_end_all_writing(tables):
 def test_a_forgotten_lookup_is_joined_before_its_outputs_go(tables):
     for seed in range(20):
         omnigram.Lookup(tables).submit(random_rows(5000, seed))
+    assert not lookup_module._in_use
+
+
+def test_a_lookup_in_a_cycle_is_joined_before_its_tables_go():
+    for seed in range(20):
+        pair = omnigram.Table(101, 8), omnigram.Table(1009, 16)
+        lookup = omnigram.Lookup(pair)
+        cycle = [lookup, lookup.submit(random_rows(5000, seed)), pair]
+        cycle.append(cycle)
+        del pair, lookup, cycle
+        gc.collect()
+    assert not lookup_module._in_use

@@ -11,10 +11,11 @@ IDS = omnigram.Ids.make(text=100, image=16, audio=8)
 
 def build(documents, ids=IDS):
     builder = omnigram.DocumentsBuilder(ids)
+    codebooks = {IMAGE: builder.codebook("1" * 64), AUDIO: builder.codebook("a" * 64)}
     for index, items in enumerate(documents):
         builder.begin(0, index)
         for modality, codes in items:
-            builder.item(modality, np.array(codes))
+            builder.item(modality, np.array(codes), codebook=codebooks.get(modality, -1))
         builder.end()
     return builder.finish()
 

@@ -133,7 +133,10 @@ class Runner:
 
 
 def _wait(process: subprocess.Popen) -> tuple[int, int]:
-    """Exit status and peak resident bytes of a child. Ctrl-C reaches it too: it gets 10 s to end, then is ended."""
+    """Exit status and peak resident bytes of a child; Linux counts what this process held when it forked as the least.
+
+    Ctrl-C reaches the child too: it gets 10 s to end, then is ended.
+    """
     try:
         _, status, usage = os.wait4(process.pid, 0)
     except KeyboardInterrupt:
