@@ -63,8 +63,12 @@ void og_offsets_layout(const og_offsets *o, const og_id_map *ids, og_stencil_lay
 static int64_t outside(const og_offsets *o, const og_offset *at, const og_pack *pack, const og_segment *s, int64_t stride, int64_t r, int64_t c, int64_t l) {
     int64_t level = l + at->dl;
     if (o->leak) {
-        int64_t t = s->start + r * stride + c * s->levels + l, raw = t + at->dy * stride + at->dx * s->levels + at->dl;
-        return raw >= 0 && raw < t && pack->modality[raw] == o->modality ? raw : -1;
+        /* as if all codes of the modality in the pack were one stream, row behind row */
+        int64_t t = s->start + r * stride + c * s->levels + l, back = -((at->dy * (int64_t)s->columns + at->dx) * s->levels + at->dl);
+        if (back <= 0) return -1;
+        while (--t >= 0)
+            if (pack->modality[t] == o->modality && --back == 0) return t;
+        return -1;
     }
     if (level < 0 || level >= s->levels) return -1;
     if (o->outside == OG_OUTSIDE_SENTINEL) return -2;
