@@ -22,7 +22,8 @@ const og_addr_type *og_addr_find(const char *name) {
 static og_status unknown(const og_config *node, const char *name, og_error *err) {
     const char *names[256];
     int n = 0;
-    for (; og_addr_types[n] && n < 256; n++) names[n] = og_addr_types[n]->name;
+    for (; og_addr_types[n] && n < 200; n++) names[n] = og_addr_types[n]->name;
+    for (int32_t a = 0; og_addr_alias_at(a) && n < 256; a++) names[n++] = og_addr_alias_at(a);
     const char *nearest = og_config_nearest(name, names, n);
     return og_fail(err, OG_EINVAL, "%s: unknown addressing scheme '%s'%s%s%s", og_config_place(node), name,
                    nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
@@ -34,7 +35,7 @@ static og_status complete(const og_config *config, const og_addr_type *type, con
                           og_error *err) {
     og_config *tree = NULL;
     char line[512];
-    if (preset) {
+    if (preset && preset[0]) {
         OG_TRY(og_config_from_yaml(preset, (int64_t)strlen(preset), "preset", &tree, err));
         og_status status = og_config_merge(tree, config, err);
         if (status != OG_OK) {

@@ -19,6 +19,7 @@ static const og_key key_table[] = {
 
 struct og_addr_impl {
     uint64_t last;
+    int64_t base;
     og_modulus modulus;
 };
 
@@ -32,29 +33,37 @@ static og_status create(const og_config *config, og_addr_impl **out, og_addr_lay
     og_addr_impl *impl = og_alloc_zero(1, sizeof *impl);
     if (!impl) return og_fail(err, OG_ENOMEM, "no memory for an addressing");
     impl->last = (uint64_t)k.rows - 1;
+    impl->base = layout->columns[0].base;
     impl->modulus = og_modulus_of((uint64_t)k.rows - 1);
     layout->width = 1;
     layout->code_limit = (int64_t)INT32_MAX + 1;
     layout->window.fill = OG_FILL_ZERO_ID;
+    layout->window.max_order = 3; /* the third cell only tells which pair is a document's first */
     *out = impl;
     return OG_OK;
 }
+
+#define SEES_ONE 2u /* bits of og_cells.present */
+#define SEES_TWO 4u
 
 /* Element 0 of a document is overwritten with R - 1 before pairs are formed, so it is also the first part of pair 1. */
 static void rows(const og_addr_impl *impl, const og_cells *cells, int64_t *out) {
     const int32_t *now = cells->code[0], *before = cells->code[1];
     for (int64_t i = 0; i < cells->n; i++) {
-        uint32_t left = cells->position + i == 1 ? (uint32_t)impl->last : (uint32_t)before[i];
+        uint32_t present = cells->present ? cells->present[i] : ~0u;
+        uint32_t left = present & SEES_TWO ? (uint32_t)before[i] : (uint32_t)impl->last;
         int32_t hash = (int32_t)(36313u * (uint32_t)now[i] ^ 27191u * left);
-        out[i] = (int64_t)og_floor_mod((uint64_t)(int64_t)hash, &impl->modulus);
+        uint64_t row = og_floor_mod((uint64_t)(int64_t)hash, &impl->modulus);
+        out[i] = impl->base + (int64_t)(present & SEES_ONE ? row : impl->last);
     }
-    if (cells->position == 0 && cells->n > 0) out[0] = (int64_t)impl->last;
 }
 
 static void signs(const og_addr_impl *impl, const og_cells *cells, int32_t *out) {
     (void)impl;
-    for (int64_t i = 0; i < cells->n; i++) out[i] = (int32_t)((uint32_t)(cells->code[0][i] ^ cells->code[1][i]) % SIGN_ROWS);
-    if (cells->position == 0 && cells->n > 0) out[0] = 0;
+    for (int64_t i = 0; i < cells->n; i++) {
+        int32_t pair = (int32_t)((uint32_t)(cells->code[0][i] ^ cells->code[1][i]) % SIGN_ROWS);
+        out[i] = !cells->present || cells->present[i] & SEES_ONE ? pair : 0;
+    }
 }
 
 const og_addr_type og_addr_bigram_xor32 = {

@@ -53,5 +53,6 @@ const og_addr_impl *og_addr_impl_of(const og_addr *addr);
 
 /* The alias's scheme and preset (YAML), or NULL. */
 const char *og_addr_alias(const char *name, const char **preset);
+const char *og_addr_alias_at(int32_t i); /* names in turn, then NULL */
 
 #endif
