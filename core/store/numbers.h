@@ -96,8 +96,8 @@ static inline float og_widen_e4m3(uint8_t byte) {
     uint32_t rest = byte & 0x7fu;
     uint32_t normal = (rest << 20) + (120u << 23);
     uint32_t small = og_bits_of(og_float_of((121u << 23) | ((rest & 7u) << 20)) - og_float_of(121u << 23));
-    uint32_t bits = rest == 0x7fu ? 0x7fc00000u : rest < 8u ? small : normal;
-    return og_float_of(sign | bits);
+    /* one NaN only: a product of two unlike ones would depend on the order of operands the compiler chose */
+    return og_float_of(rest == 0x7fu ? 0x7fc00000u : sign | (rest < 8u ? small : normal));
 }
 
 /* 2^(b - 127): 0 is the subnormal 2^-127, 255 is NaN. */

@@ -1,0 +1,67 @@
+/* test_dedupe.c: sort-unique with inverse against a definition, on ids of every width. */
+#include "test.h"
+
+#include "lookup/dedupe.h"
+
+#include <omnigram/lookup.h>
+#include <omnigram/memory.h>
+#include <omnigram/random.h>
+
+static void holds(const int64_t *ids, int64_t n) {
+    int64_t *distinct = og_alloc(n + 16, 8), *inverse = og_alloc(n + 16, 8);
+    void *scratch = og_alloc(og_dedupe_bytes(n) + 64, 1);
+    memset(distinct, 0xab, (size_t)(n + 16) * 8);
+    memset(inverse, 0xab, (size_t)(n + 16) * 8);
+    memset((uint8_t *)scratch + og_dedupe_bytes(n), 0xab, 64);
+    int64_t d = og_dedupe(ids, n, distinct, inverse, scratch);
+    CHECK(d <= n && (d > 0 || n == 0));
+    for (int64_t i = 1; i < d; i++) CHECK(distinct[i - 1] < distinct[i]);
+    uint8_t *used = og_alloc_zero(d, 1);
+    for (int64_t i = 0; i < n; i++) {
+        CHECK(inverse[i] >= 0 && inverse[i] < d && distinct[inverse[i]] == ids[i]);
+        used[inverse[i]] = 1;
+    }
+    for (int64_t i = 0; i < d; i++) CHECK(used[i]);
+    uint8_t guard[64];
+    memset(guard, 0xab, 64);
+    CHECK(memcmp((uint8_t *)scratch + og_dedupe_bytes(n), guard, 64) == 0);
+    CHECK(memcmp(distinct + n, guard, 64) == 0 && memcmp(inverse + n, guard, 64) == 0);
+    og_sorted s = og_sort_ids(ids, n, scratch); /* equal ids in order of position */
+    for (int64_t i = 1; i < n; i++) {
+        uint64_t a = og_sorted_id(&s, i - 1), b = og_sorted_id(&s, i);
+        CHECK(a < b || (a == b && og_sorted_position(&s, i - 1) < og_sorted_position(&s, i)));
+    }
+    og_release(distinct);
+    og_release(inverse);
+    og_release(scratch);
+    og_release(used);
+}
+
+int main(void) {
+    const int64_t sizes[] = {0, 1, 2, 3, 100, 4097, 100000};
+    enum { MOST = 100000 };
+    int64_t *ids = og_alloc(MOST, 8);
+    for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++) {
+        int64_t n = sizes[z];
+        for (int bits = 0; bits <= 63; bits += 7) { /* 0: all equal; 63: does not fit one word with its position */
+            for (int64_t i = 0; i < n; i++) ids[i] = (int64_t)(og_random_bits(1, (uint64_t)i) >> 1 >> (63 - bits)) - 5;
+            holds(ids, n);
+        }
+        for (int64_t i = 0; i < n; i++) ids[i] = (int64_t)og_random_bits(2, (uint64_t)i);
+        holds(ids, n);
+        for (int64_t i = 0; i < n; i++) ids[i] = i % 2 ? INT64_MAX : INT64_MIN;
+        holds(ids, n);
+        for (int64_t i = 0; i < n; i++) ids[i] = n - i;
+        holds(ids, n);
+    }
+    /* The estimate that decides whether sorting pays. */
+    for (int64_t share = 1; share <= 16; share *= 2) {
+        for (int64_t i = 0; i < MOST; i++) ids[i] = (int64_t)og_random_below(3, (uint64_t)(i / share), UINT64_C(1) << 40);
+        double got = og_distinct_share(ids, 1, MOST);
+        CHECK(got > 0.8 / (double)share && got < 1.25 / (double)share);
+    }
+    for (int64_t i = 0; i < MOST; i++) ids[i] = 12345;
+    CHECK(og_distinct_share(ids, 1, MOST) < 0.1);
+    og_release(ids);
+    return 0;
+}
