@@ -35,6 +35,7 @@ typedef struct fill_job {
     og_store *store;
     uint64_t seed;
     double scale;
+    int64_t first;
     float *buffers; /* [threads][dim] */
 } fill_job;
 
@@ -42,7 +43,7 @@ static void fill_range(void *context, int64_t begin, int64_t end, int32_t worker
     fill_job *job = context;
     float *values = job->buffers + worker * job->store->dim;
     for (int64_t row = begin; row < end; row++) {
-        uint64_t key = og_random_bits(job->seed, (uint64_t)row);
+        uint64_t key = og_random_bits(job->seed, (uint64_t)(job->first + row));
         for (int64_t c = 0; c < job->store->dim; c++)
             values[c] = job->scale == 0 ? 0.0f : (float)(job->scale * og_random_normal(key, (uint64_t)c));
         (void)og_row_encode(job->store, row, values, 0);
@@ -50,9 +51,14 @@ static void fill_range(void *context, int64_t begin, int64_t end, int32_t worker
 }
 
 og_status og_store_fill(og_store *store, uint64_t seed, double scale, og_pool *pool, og_error *err) {
+    return og_store_fill_shard(store, seed, scale, 0, pool, err);
+}
+
+og_status og_store_fill_shard(og_store *store, uint64_t seed, double scale, int64_t first, og_pool *pool, og_error *err) {
+    if (first < 0) return og_fail(err, OG_EINVAL, "fill from row %lld of a table: must be 0 or more", (long long)first);
     if (!store->writable) return og_fail(err, OG_EINVAL, "the store%s%s is read-only", store->name ? " " : "", store->name ? store->name : "");
     if (!(scale >= 0 && scale <= 1e30)) return og_fail(err, OG_EINVAL, "fill scale %g: must be in 0..1e30", scale);
-    fill_job job = {store, seed, scale, og_alloc(og_pool_threads(pool) * store->dim, sizeof(float))};
+    fill_job job = {store, seed, scale, first, og_alloc(og_pool_threads(pool) * store->dim, sizeof(float))};
     if (!job.buffers) return og_fail(err, OG_ENOMEM, "no memory to fill rows of %lld values", (long long)store->dim);
     og_pool_for(pool, store->rows, 1024, fill_range, &job);
     og_release(job.buffers);

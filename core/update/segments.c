@@ -29,7 +29,7 @@ void og_segments_release(const og_store *store, og_segments *segments) {
     segments->memory = NULL;
 }
 
-static og_status check_ids(const og_store *store, const int64_t *rows, int64_t n, og_error *err) {
+og_status og_update_check_rows(const og_store *store, const int64_t *rows, int64_t n, og_error *err) {
     if (n < 0) return og_fail(err, OG_EINVAL, "update of %lld rows: the count is negative", (long long)n);
     uint64_t limit = (uint64_t)store->rows, bad = 0;
     for (int64_t i = 0; i < n; i++) bad |= (uint64_t)((uint64_t)rows[i] >= limit) & (uint64_t)(rows[i] != OG_ROW_NONE);
@@ -43,7 +43,7 @@ static og_status check_ids(const og_store *store, const int64_t *rows, int64_t n
 
 og_status og_segments_make(const og_store *store, const int64_t *rows, int64_t n, og_pool *pool, int64_t extra_bytes,
                            og_segments *out, void **extra, og_error *err) {
-    OG_TRY(check_ids(store, rows, n, err));
+    OG_TRY(og_update_check_rows(store, rows, n, err));
     int64_t floats = (3 * store->dim + 15) / 16 * 16, threads = og_pool_threads(pool);
     int64_t starts_bytes = round64((n + 1) * 8), buffer_bytes = round64(threads * floats * 4);
     int64_t bytes = (int64_t)sizeof(block_head) + round64(og_dedupe_bytes(n)) + starts_bytes + buffer_bytes + round64(extra_bytes);

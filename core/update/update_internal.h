@@ -63,6 +63,8 @@ static inline const float *og_segment_sum(const og_segments *s, int64_t i, const
     return sum;
 }
 
+/* OG_EINVAL names the first id that is neither OG_ROW_NONE nor a row, its position and the limit. */
+og_status og_update_check_rows(const og_store *store, const int64_t *rows, int64_t n, og_error *err);
 og_status og_update_check(const og_store *store, const og_update_options *options, int64_t step, og_error *err);
 og_step og_step_of(const og_update_options *options, int64_t step);
 /* (1 - lr * scale * decay)^steps */

@@ -55,8 +55,11 @@ OG_API og_status og_store_read(const og_store *store, const int64_t *rows, int64
     OG_MUST_USE;
 OG_API og_status og_store_write(og_store *store, const int64_t *rows, int64_t n, const float *values, og_error *err)
     OG_MUST_USE;
-/* Fills every row with normal(0, scale) from (seed, row, channel): equal for any sharding and thread count. scale 0: zeros. */
+/* Fills every row with normal(0, scale) from (seed, row, channel): equal for any thread count. scale 0: zeros. */
 OG_API og_status og_store_fill(og_store *store, uint64_t seed, double scale, og_pool *pool, og_error *err) OG_MUST_USE;
+/* The same for a store that holds rows first, first + 1 ... of a larger table: equal for any sharding. */
+OG_API og_status og_store_fill_shard(og_store *store, uint64_t seed, double scale, int64_t first, og_pool *pool, og_error *err)
+    OG_MUST_USE;
 
 OG_END
 #endif
