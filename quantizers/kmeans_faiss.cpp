@@ -10,6 +10,7 @@
 
 #include <climits>
 #include <cstring>
+#include <new>
 #include <stdexcept>
 #include <vector>
 
@@ -34,8 +35,9 @@ class FixedOrderIndex : public faiss::Index {
         if (k != 1) throw std::logic_error("clustering asked for more than the nearest code");
         std::vector<int32_t> found(static_cast<size_t>(n));
         og_error err{};
-        if (og_nearest_once(codes_.data(), ntotal, d, x, n, pool_, found.data(), distances, &err) != OG_OK)
-            throw std::runtime_error(err.message);
+        og_status status = og_nearest_once(codes_.data(), ntotal, d, x, n, pool_, found.data(), distances, &err);
+        if (status == OG_ENOMEM) throw std::bad_alloc(); // the fence gives it back as what it is
+        if (status != OG_OK) throw std::runtime_error(err.message);
         for (idx_t i = 0; i < n; i++) labels[i] = found[static_cast<size_t>(i)];
     }
 

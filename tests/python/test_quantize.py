@@ -1,8 +1,11 @@
 """`omnigram quantize` on a small synthetic data set: what it writes, that it is reproducible, and what it refuses."""
 
 import json
+import resource
 import shutil
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import numpy as np
@@ -224,3 +227,31 @@ def test_leftovers_of_a_killed_run_are_removed(prepared, tmp_path):
     (orphan / "tokenizer.model").write_text("half")
     quantize(prepared, tmp_path / "out")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]
+
+
+def test_a_full_disk_leaves_nothing(prepared, tmp_path):
+    """A limit on file sizes stands for it: the write that does not fit fails, wherever it is."""
+    for limit in (3000, 12_000, 40_000):
+        def limited(limit=limit):
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+        done = subprocess.run([find_program(), "quantize", "--prepared", prepared, "--out", tmp_path / "out", *KEYS],
+                              preexec_fn=limited, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 1 and "File too large" in done.stderr and "out.tmp-" in done.stderr
+        assert not list(tmp_path.iterdir())
+
+
+def test_killed_at_any_time_the_old_result_stands(codes, prepared, tmp_path):
+    out = shutil.copytree(codes[0], tmp_path / "out")
+    before = {p.name: p.read_bytes() for p in out.iterdir()}
+    for seconds in (0.02, 0.1, 0.3):
+        child = subprocess.Popen([find_program(), "quantize", "--prepared", prepared, "--out", out, *KEYS, "--image.seed=9",
+                                  "--image.iterations=10000"], stderr=subprocess.DEVNULL)
+        time.sleep(seconds)
+        assert child.poll() is None
+        child.kill()
+        child.wait()
+        assert {p.name: p.read_bytes() for p in out.iterdir()} == before
+    quantize(prepared, out, "--image.seed=9")
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]

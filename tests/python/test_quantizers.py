@@ -3,6 +3,8 @@
 import hashlib
 import json
 import struct
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -84,3 +86,13 @@ def test_the_fingerprint_is_its_formula(tmp_path):
     path.write_bytes(data[:-3])
     with pytest.raises(omnigram.OmnigramError, match="a.safetensors"):
         omnigram.Codebook.load(path)
+
+
+@pytest.mark.parametrize("order", ["import omnigram, torch", "import torch, omnigram"])
+def test_one_openmp_runtime(order, root):
+    """FAISS and torch share it; two would fight for the processors."""
+    pytest.importorskip("torch")
+    found = subprocess.run(
+        [sys.executable, "-c", f"import re\n{order}\nprint(*{{m for m in re.findall(r'/\\S*lib(?:gomp|iomp5|omp)[-.]\\S*', open('/proc/self/maps').read())}})"],
+        env={"PYTHONPATH": str(root / "python")}, capture_output=True, text=True, check=True).stdout.split()
+    assert len(found) <= 1, found
