@@ -1,0 +1,76 @@
+"""`omnigram verify` against an oracle in plain integers, with random configs of every scheme."""
+
+import json
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+import oracle_addr
+
+
+@pytest.fixture(scope="module")
+def program(root):
+    path = os.environ.get("OMNIGRAM_PROGRAM", root / "build" / "omnigram")
+    if not os.path.exists(path):
+        pytest.skip(f"{path} is not built")
+    return path
+
+
+def verify(program, tmp_path, document):
+    vectors, result = tmp_path / "vectors.json", tmp_path / "result.json"
+    vectors.write_text(json.dumps(document))
+    run = subprocess.run([program, "verify", vectors, "--json", result], capture_output=True, text=True)
+    return run, json.loads(result.read_text()) if result.exists() else None
+
+
+@pytest.mark.parametrize("seed", range(11, 14))
+def test_every_scheme_equals_plain_integers(program, tmp_path, seed):
+    document = oracle_addr.document(seed, 40)
+    run, counts = verify(program, tmp_path, document)
+    assert run.returncode == 0, run.stderr
+    assert counts["mismatches"] == 0 and counts["supported"] == counts["cases"] == len(document["cases"])
+    assert counts["values"] > 10_000
+
+
+def test_one_changed_row_is_found(program, tmp_path):
+    document = oracle_addr.document(5, 1)
+    for case in document["cases"]:
+        if case.get("scheme") == "qwen_xor":
+            case["rows"][0][0] += 1
+    run, counts = verify(program, tmp_path, document)
+    assert run.returncode == 1 and counts["mismatches"] == 1
+    assert "qwen_xor" in run.stderr and "rows[0][0]" in run.stderr
+
+
+def test_numpy_draws_the_multipliers(program, tmp_path):
+    """Spans on both sides of 2^32, where numpy changes from 64-bit to 32-bit draws, and seeds of more than 32 bits."""
+    cases = []
+    for vocab in [2, 3, 99092, 2**30 - 1, 2**30, 2**30 + 1, 2**31 - 5, 2**31 - 1]:
+        for seed in [0, 1, 2**32 - 1, 2**32, 2**45 + 3]:
+            config = {"variant": "v1", "compressed_vocab": vocab, "layer_id": 2, "all_layers": [2], "start_rows_per_order": [50] * 5, "heads": 1,
+                      "max_order": 6, "pad": 1, "seed": seed}
+            half = max(1, ((2**63 - 1) // vocab) // 2)
+            drawn = np.random.default_rng(seed + 20014).integers(0, half, size=6, dtype=np.int64)
+            case = oracle_addr.Case([1], None, [])
+            constants = oracle_addr.engram_constants(config)
+            assert constants[0] == [2 * int(r) + 1 for r in drawn]
+            cases.append({"scheme": "engram_xor", "config": config, "ids": [1], "rows": [oracle_addr.engram(config, case, 0, constants)],
+                          "multipliers": constants[0], "primes": constants[1]})
+    run, counts = verify(program, tmp_path, {"format": 2, "cases": cases})
+    assert run.returncode == 0 and counts["supported"] == len(cases), run.stderr
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 2}', '{"format": 2, "cases": 3}', '{"format": 3, "cases": []}',
+                                  '{"format": 2, "cases": [{"scheme": "ott_mod"}]}'])
+def test_a_malformed_file_is_named(program, tmp_path, text):
+    path = tmp_path / "broken.json"
+    path.write_text(text)
+    run = subprocess.run([program, "verify", path], capture_output=True, text=True)
+    assert run.returncode == 1 and "broken.json" in run.stderr
+
+
+def test_a_missing_file_is_named(program):
+    run = subprocess.run([program, "verify", "/nowhere/vectors.json"], capture_output=True, text=True)
+    assert run.returncode == 1 and "/nowhere/vectors.json" in run.stderr
