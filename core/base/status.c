@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-og_status og_fail(og_error *err, og_status status, const char *format, ...) {
+og_status(og_fail)(og_error *err, og_status status, const char *format, ...) {
     if (err) {
         va_list args;
         va_start(args, format);

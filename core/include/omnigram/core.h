@@ -10,6 +10,7 @@
 #include <omnigram/file.h>
 #include <omnigram/lookup.h>
 #include <omnigram/memory.h>
+#include <omnigram/offload.h>
 #include <omnigram/pack.h>
 #include <omnigram/pool.h>
 #include <omnigram/random.h>

@@ -42,6 +42,12 @@ typedef struct og_error {
 
 /* Writes the message (when err is not NULL) and returns status, so that a fault is one line. */
 OG_API og_status og_fail(og_error *err, og_status status, const char *format, ...) OG_PRINTF(3, 4);
+/* The compiler sees that a constant status is no OG_OK, and so that nothing behind OG_TRY reads what was not set. */
+#define og_fail(err, status, ...)                                                                  \
+    __extension__({                                                                                \
+        (void)(og_fail)(err, status, __VA_ARGS__);                                                 \
+        (og_status)(status);                                                                       \
+    })
 
 /* Puts "place: " before the message that a callee wrote; returns status unchanged. */
 OG_API og_status og_fail_at(og_error *err, og_status status, const char *format, ...)
