@@ -50,6 +50,8 @@ class Plan:
         self.program, self.settings, self.paths = program, settings, paths
         # Each verb gets a config with only what it reads, so that a change elsewhere does not undo its cache.
         shared = settings.shared
+        for folder in ("stages", "packs", "arms"):
+            (paths.out / folder).mkdir(parents=True, exist_ok=True)
         self.configs = {name: dump(shared[name], paths.config(name)) for name in ("prepare", "quantize", "pack")}
         for arm in settings.arms:
             dump(self._only(settings.arm(arm), ("tables", "model", "memory", "train", "eval")), paths.config(arm))
