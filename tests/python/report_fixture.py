@@ -56,9 +56,13 @@ def write_run(folder: Path, arms=ARMS) -> Path:
     def stage(name, content):
         (stages / f"{name}.json").write_text(json.dumps(content))
 
-    stage("prepare", {"dataset": "synthetic", "documents": {"train": 900, "val": 110, "test": 100},
-                      "counters": {"image": {"read": 800, "kept": 798, "dropped": {"truncated": 2}},
-                                   "audio": {"read": 2000, "kept": 2000}, "text": {"read": 3000, "kept": 3000}}})
+    stage("prepare", {"dataset": "synthetic", "counters": {
+        "documents": {"read": 1110, "kept": 1110, "dropped": {"no_item_left": 0}},
+        "items": {"image": {"read": 800, "kept": 798, "distinct": 798, "dropped": {"truncated": 2}},
+                  "audio": {"read": 2000, "kept": 2000, "distinct": 1990}, "text": {"read": 3000, "kept": 3000, "distinct": 700}},
+        "notes": {"clipped": 3, "rotated": 0},
+        "splits": {split: {"documents": n, "text": 3 * n, "image": n, "audio": 2 * n}
+                   for split, n in (("train", 900), ("val", 110), ("test", 100))}}})
     stage("pack-train", {"fill": 0.9871, "bins": 403, "lower_bound": 401})
     stage("audit-isolation", {"probes": 64, "leaks": 0, "twin_leaks": 7312, "channels": {
         name: {"leaks": 0, "twin_leaks": n} for name, n in (("rows", 5121), ("activations", 1210), ("loss", 640), ("gradients", 341))}})

@@ -51,6 +51,9 @@ def test_page_is_whole_and_self_contained(run, result):
         assert word in page
     assert "welm V=131072: the rows hardly depend on lag 2, 3" in page
     assert "welm V=131071: the rows" not in page
+    for word in ("image, dropped: truncated", "noted: clipped"):
+        assert word in page
+    assert "rotated" not in page  # a cause that never came up is no news
     assert page.count("<svg") >= 5 and "nan" not in re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL)
 
 

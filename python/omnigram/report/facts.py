@@ -6,11 +6,28 @@ from .read import MODALITIES, Run
 
 
 def data(run: Run) -> dict:
-    """name ("tuxpaint", "synthetic" ...), why, documents by split, counters."""
+    """name ("tuxpaint", "synthetic" ...) and why; items: modality -> {read, kept, dropped, distinct}; splits: split ->
+    {documents, text, image, audio}; causes: what was dropped and why, and what was noted, with counts."""
     prepare = run.stage("prepare")
-    return {"name": run.manifest.get("data") or prepare.get("dataset") or "unknown",
-            "why": run.manifest.get("data_note", ""), "counters": prepare.get("counters") or {},
-            "documents": prepare.get("documents") or prepare.get("splits") or {}}
+    dataset = prepare.get("dataset")
+    name = run.manifest.get("data") or (dataset.get("name") if isinstance(dataset, dict) else dataset) or "unknown"
+    counters = prepare.get("counters") or {}
+    items, causes = {}, {}
+    for modality in MODALITIES:
+        found = (counters.get("items") or {}).get(modality)
+        if found:
+            dropped = found.get("dropped") or {}
+            items[modality] = {"read": found["read"], "kept": found["kept"], "dropped": found["read"] - found["kept"],
+                               "distinct": found.get("distinct")}
+            causes |= {f"{modality}, dropped: {cause}": n for cause, n in dropped.items() if n}
+    documents = counters.get("documents") or {}
+    causes |= {f"documents, dropped: {cause}": n for cause, n in (documents.get("dropped") or {}).items() if n}
+    causes |= {f"noted: {cause}": n for cause, n in (counters.get("notes") or {}).items() if n}
+    splits = {split: {key: found.get(key) for key in ("documents", *MODALITIES)}
+              for split, found in (counters.get("splits") or {}).items()}
+    order = [split for split in ("train", "val", "test") if split in splits]
+    return {"name": name, "why": run.manifest.get("data_note", ""), "items": items, "causes": causes,
+            "splits": {split: splits[split] for split in order}}
 
 
 def packing(run: Run) -> dict | None:

@@ -20,7 +20,7 @@ class Pair:
     shape: tuple[int, int]
 
 
-def picture_pairs(prepared, codebook, modality, limit: int = 6) -> list[Pair]:
+def picture_pairs(prepared, codebook, modality, limit: int = 8) -> list[Pair]:
     """Held-out pictures and their reconstruction; a picture is shown once."""
     pairs = []
     for document, item in _items(prepared, "image", limit):

@@ -9,7 +9,7 @@ import numpy as np
 from .read import ALL_MODALITIES
 from .style import MODALITY_COLOURS
 
-CELL = 7.0
+CELL = 5.9
 """Pixels of one token."""
 WIDTH = 1000.0
 
@@ -32,8 +32,8 @@ def draw(pack, ids) -> str:
 
 
 def _document(pack, ids, begin: int, end: int) -> tuple[str, float, float]:
-    """The inside of one document's box, its width and height. Strips wrap at 24 cells; grids keep their shape."""
-    pad, wrap = 6.0, 24
+    """The inside of one document's box, its width and height. Strips wrap at 13 cells; grids keep their shape."""
+    pad, wrap = 6.0, 13
     parts, x, tall = [], pad, 0.0
     for first, last, segment in _stretches(pack, begin, end):
         if segment >= 0 and pack.segments["modality"][segment] == 1:
