@@ -16,6 +16,11 @@ typedef struct og_picture_header {
 } og_picture_header;
 /* EFORMAT for what is no known picture, has a side of 0, or ends before its data do. */
 og_status og_picture_probe(const char *place, const void *bytes, int64_t n, og_picture_header *out, og_error *err);
+/* The same for PNG, chunk by chunk up to IEND, with every check sum. */
+og_status og_png_probe(const char *place, const unsigned char *bytes, int64_t n, og_picture_header *out, og_error *err);
+/* Copies the chunks that make the pixels (IHDR, PLTE, tRNS, IDAT, IEND) of a probed PNG to out [n]; returns the bytes written. libpng
+ * prints warnings about the others (colour profiles), which OpenCV does not apply anyway. */
+int64_t og_png_essence(const unsigned char *bytes, int64_t n, unsigned char *out);
 /* 1..8 by libexif; 1 when absent or out of range. */
 int32_t og_picture_orientation(const void *bytes, const og_picture_header *header);
 

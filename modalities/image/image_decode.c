@@ -92,7 +92,17 @@ og_status og_picture_decode(const og_picture_policy *policy, const char *place, 
     og_opencv_decode_fn *decode = NULL;
     OG_TRY(og_opencv_decoder(&decode, err));
     og_raw_picture raw = {0};
-    og_status status = decode(bytes, n, og_alloc, &raw, err);
+    unsigned char *essence = NULL;
+    const void *pixels = bytes;
+    int64_t n_pixels = n;
+    if (header.format == OG_PICTURE_PNG) {
+        essence = og_alloc(n, 1);
+        if (!essence) return og_fail(err, OG_ENOMEM, "%s: no memory for %lld bytes", place, (long long)n);
+        n_pixels = og_png_essence(bytes, n, essence);
+        pixels = essence;
+    }
+    og_status status = decode(pixels, n_pixels, og_alloc, &raw, err);
+    og_release(essence);
     if (status != OG_OK) return og_fail_at(err, status, "%s", place);
     if (raw.width != header.width || raw.height != header.height) {
         og_release(raw.pixels);

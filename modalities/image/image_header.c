@@ -24,36 +24,6 @@ static og_status cut(const view *v, const char *format, int64_t needed) {
                    (long long)v->n, (long long)needed);
 }
 
-/* Chunks must be whole up to IEND: libpng would hand out a half-filled picture. */
-static og_status probe_png(const view *v, og_picture_header *out) {
-    int64_t at = 8;
-    int32_t data = 0;
-    for (;;) {
-        if (at + 12 > v->n) return cut(v, "PNG", at + 12);
-        int64_t length = be32(v->bytes + at);
-        const unsigned char *type = v->bytes + at + 4;
-        if (at + 12 + length > v->n) return cut(v, "PNG", at + 12 + length);
-        if (at == 8) {
-            if (memcmp(type, "IHDR", 4) || length != 13)
-                return og_fail(v->err, OG_EFORMAT, "%s: PNG without an IHDR of 13 bytes", v->place);
-            out->width = be32(type + 4);
-            out->height = be32(type + 8);
-        } else if (!memcmp(type, "acTL", 4)) {
-            out->animated = 1;
-        } else if (!memcmp(type, "IDAT", 4)) {
-            data = 1;
-        } else if (!memcmp(type, "eXIf", 4)) {
-            out->exif_offset = at + 8;
-            out->exif_bytes = length;
-        } else if (!memcmp(type, "IEND", 4)) {
-            break;
-        }
-        at += 12 + length;
-    }
-    if (!data) return og_fail(v->err, OG_EFORMAT, "%s: PNG without picture data (no IDAT)", v->place);
-    return OG_OK;
-}
-
 static og_status probe_jpeg(const view *v, og_picture_header *out) {
     int64_t at = 2;
     while (at + 4 <= v->n) {
@@ -176,7 +146,7 @@ og_status og_picture_probe(const char *place, const void *bytes, int64_t n, og_p
     if (n == 0) return og_fail(err, OG_EFORMAT, "%s: empty file (0 bytes)", place);
     if (n >= 8 && !memcmp(bytes, "\x89PNG\r\n\x1a\n", 8)) {
         found.format = OG_PICTURE_PNG;
-        status = probe_png(&v, &found);
+        status = og_png_probe(place, bytes, n, &found, err);
     } else if (n >= 3 && !memcmp(bytes, "\xFF\xD8\xFF", 3)) {
         found.format = OG_PICTURE_JPEG;
         status = probe_jpeg(&v, &found);
