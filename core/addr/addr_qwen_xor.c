@@ -38,6 +38,9 @@ static og_status fill_in(const keys *k, const char *place, og_addr_impl *impl, o
     int64_t n = (k->max_order - 1) * k->heads_per_order, orders[OG_COLUMNS_MOST], rows[OG_COLUMNS_MOST];
     if (n > OG_COLUMNS_MOST)
         return og_fail(err, OG_EINVAL, "%s: %lld columns; an addressing has at most %d", place, (long long)n, OG_COLUMNS_MOST);
+    if (k->layer_index * n > 1 << 20)
+        return og_fail(err, OG_EINVAL, "%s: layer_index %lld asks for the primes after %lld others; the limit is 2^20", place,
+                       (long long)k->layer_index, (long long)(k->layer_index * n));
     if (k->eos >= k->vocab)
         return og_fail(err, OG_EINVAL, "%s: eos %lld is not below vocab %lld", place, (long long)k->eos, (long long)k->vocab);
     uint64_t p = (uint64_t)k->base_rows - 1;

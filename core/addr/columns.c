@@ -50,13 +50,20 @@ static og_status hashed_sizes(const og_hashed_keys *k, const char *place, int64_
     if (k->rows.n) OG_TRY(og_addr_expand(place, "rows", k->rows, n, rows, err));
     else
         for (int64_t c = 0; c < n; c++) rows[c] = 1000003;
-    for (int64_t c = 0; prime && c < n; c++) {
-        uint64_t p = og_prime_above((uint64_t)rows[c] - 1);
-        for (int64_t d = 0; d < c; d++) /* distinct: begin again above a size that is taken */
-            if (rows[d] == (int64_t)p) p = og_prime_above(p), d = -1;
+    if (!prime) return OG_OK;
+    og_prime_set taken;
+    OG_TRY(og_prime_set_new(n, &taken, err));
+    og_status status = OG_OK;
+    uint64_t p = 0;
+    for (int64_t c = 0, before = 0; c < n && status == OG_OK; c++) {
+        /* columns that ask for the same size continue each other */
+        if (c == 0 || rows[c] != before) p = (uint64_t)rows[c] - 1;
+        before = rows[c];
+        status = og_prime_take(&taken, p, &p, err);
         rows[c] = (int64_t)p;
     }
-    return OG_OK;
+    og_release(taken.values);
+    return status;
 }
 
 og_status og_addr_hashed_columns(og_addr_layout *layout, const char *place, const og_hashed_keys *k, int32_t global_rows,

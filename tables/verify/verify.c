@@ -174,12 +174,24 @@ static og_status all_cases(og_verify *v, const og_config *root, og_error *err) {
     return OG_OK;
 }
 
-og_status og_verify_file(const char *path, og_verify_canonical_fn *canonical, og_verify_line_fn *lines, void *context,
-                         og_verify_counts *counts, og_error *err) {
-    og_config *root;
-    OG_TRY(og_config_from_json_file(path, &root, err));
+static og_status whole(og_config *root, const char *path, og_verify_canonical_fn *canonical, og_verify_line_fn *lines, void *context,
+                       og_verify_counts *counts, og_error *err) {
     og_verify v = {path, canonical, lines, context, counts, 0, 1e-6, 1e-9};
     og_status status = all_cases(&v, root, err);
     og_config_free(root);
     return status;
+}
+
+og_status og_verify_file(const char *path, og_verify_canonical_fn *canonical, og_verify_line_fn *lines, void *context,
+                         og_verify_counts *counts, og_error *err) {
+    og_config *root;
+    OG_TRY(og_config_from_json_file(path, &root, err));
+    return whole(root, path, canonical, lines, context, counts, err);
+}
+
+og_status og_verify_text(const char *text, int64_t bytes, const char *name, og_verify_canonical_fn *canonical,
+                         og_verify_line_fn *lines, void *context, og_verify_counts *counts, og_error *err) {
+    og_config *root;
+    OG_TRY(og_config_from_json(text, bytes, name, &root, err));
+    return whole(root, name, canonical, lines, context, counts, err);
 }

@@ -21,6 +21,9 @@ typedef void og_verify_line_fn(void *context, int32_t mismatch, const char *line
  * before it. */
 OG_API og_status og_verify_file(const char *path, og_verify_canonical_fn *canonical, og_verify_line_fn *lines, void *context,
                                 og_verify_counts *counts, og_error *err) OG_MUST_USE;
+/* The same for a text that is already in memory; name stands for its path in messages. */
+OG_API og_status og_verify_text(const char *text, int64_t bytes, const char *name, og_verify_canonical_fn *canonical,
+                                og_verify_line_fn *lines, void *context, og_verify_counts *counts, og_error *err) OG_MUST_USE;
 
 OG_END
 #endif
