@@ -52,7 +52,8 @@ class Plan:
         shared = settings.shared
         for folder in ("stages", "packs", "arms"):
             (paths.out / folder).mkdir(parents=True, exist_ok=True)
-        self.configs = {name: dump(shared[name], paths.config(name)) for name in ("prepare", "quantize", "pack")}
+        self.configs = {name: dump({"pack": shared[name]} if name == "pack" else shared[name], paths.config(name))
+                        for name in ("prepare", "quantize", "pack")}
         for arm in settings.arms:
             dump(self._only(settings.arm(arm), ("tables", "model", "memory", "train", "eval")), paths.config(arm))
 
