@@ -20,19 +20,25 @@ typedef struct og_kmeans_options {
 og_status og_kmeans_fit(const og_kmeans_options *options, const float *vectors, int64_t n, int64_t dim, og_pool *pool,
                         float **codes, int64_t *size, og_error *err) OG_MUST_USE;
 
-/* Walks the vectors in a seeded order and takes the first `wanted` that differ from those taken: rows[*found]. *found < wanted
- * means that there are no more. -0 equals 0. Vectors are finite, n < 2^31. */
-og_status og_kmeans_start(const float *vectors, int64_t n, int64_t dim, int64_t wanted, uint64_t seed, int64_t *rows,
-                          int64_t *found, og_error *err) OG_MUST_USE;
+/* Each distinct finite vector once, in the order of its first copy: pictures with a plain background repeat a patch by the
+ * thousand, and a weight does the work of all copies. -0 equals 0. */
+typedef struct og_kmeans_distinct {
+    const float *vectors; /* [n][dim]: owned, or those given when all are distinct and finite */
+    float *weights;       /* [n], owned */
+    int64_t n, n_finite, n_given;
+    float *owned;
+} og_kmeans_distinct;
+og_status og_kmeans_distinct_new(const float *vectors, int64_t n, int64_t dim, og_kmeans_distinct *out, og_error *err) OG_MUST_USE;
+void og_kmeans_distinct_drop(og_kmeans_distinct *distinct);
 
-/* Improves codes [size][dim] in place by FAISS's Clustering; ENOTSUP in a build without FAISS. */
-og_status og_kmeans_faiss(const float *vectors, int64_t n, int64_t dim, int64_t size, int64_t iterations, int64_t seed,
-                          og_pool *pool, float *codes, og_error *err) OG_MUST_USE;
+/* Improves codes [size][dim] in place by FAISS's Clustering of weighted vectors; ENOTSUP in a build without FAISS. */
+og_status og_kmeans_faiss(const float *vectors, const float *weights, int64_t n, int64_t dim, int64_t size, int64_t iterations,
+                          int64_t seed, og_pool *pool, float *codes, og_error *err) OG_MUST_USE;
 
-/* One exact iteration: every code becomes the mean (summed in double, in the order of the vectors) of the vectors nearest
- * to it; codes without vectors move to the worst-coded distinct vectors. *moved counts these. */
-og_status og_kmeans_step(const float *vectors, int64_t n, int64_t dim, int64_t size, og_pool *pool, float *codes, int64_t *moved,
-                         og_error *err) OG_MUST_USE;
+/* One exact iteration over distinct vectors: every code becomes the weighted mean (summed in double, in the order of the
+ * vectors) of those nearest to it; codes without vectors move to the worst-coded vectors. *moved counts these. */
+og_status og_kmeans_step(const float *vectors, const float *weights, int64_t n, int64_t dim, int64_t size, og_pool *pool, float *codes,
+                         int64_t *moved, og_error *err) OG_MUST_USE;
 
 OG_END
 #endif

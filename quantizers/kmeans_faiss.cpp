@@ -58,8 +58,8 @@ class OpenMPThreads {
 
 } // namespace
 
-extern "C" og_status og_kmeans_faiss(const float *vectors, int64_t n, int64_t dim, int64_t size, int64_t iterations, int64_t seed,
-                                     og_pool *pool, float *codes, og_error *err) {
+extern "C" og_status og_kmeans_faiss(const float *vectors, const float *weights, int64_t n, int64_t dim, int64_t size, int64_t iterations,
+                                     int64_t seed, og_pool *pool, float *codes, og_error *err) {
     return og_fence(err, "k-means by FAISS", [&] {
         OpenMPThreads threads(og_pool_threads(pool));
         faiss::ClusteringParameters parameters;
@@ -70,7 +70,7 @@ extern "C" og_status og_kmeans_faiss(const float *vectors, int64_t n, int64_t di
         faiss::Clustering clustering(static_cast<int>(dim), static_cast<int>(size), parameters);
         clustering.centroids.assign(codes, codes + size * dim);
         FixedOrderIndex index(static_cast<int>(dim), pool);
-        clustering.train(n, vectors, index);
+        clustering.train(n, vectors, index, weights);
         std::memcpy(codes, clustering.centroids.data(), static_cast<size_t>(size * dim) * sizeof(float));
         return og_status{OG_OK};
     });

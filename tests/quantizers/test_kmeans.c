@@ -91,6 +91,25 @@ static void no_vectors(void) {
     og_config_free(config);
 }
 
+/* Distinct vectors with weights stand for all copies, NaN aside; one step gives the means of the copies, by hand. */
+static void weights(void) {
+    const float given[] = {1, 5, NAN, 1, -0.0f, 0.0f, 5, 1};
+    og_kmeans_distinct distinct;
+    CHECK_OK(og_kmeans_distinct_new(given, 8, 1, &distinct, &err));
+    CHECK(distinct.n == 3 && distinct.n_finite == 7 && distinct.n_given == 8);
+    const float want[] = {1, 5, 0}, copies[] = {3, 2, 2};
+    for (int i = 0; i < 3; i++) CHECK(distinct.vectors[i] == want[i]); /* -0 is 0 */
+    CHECK(!memcmp(distinct.weights, copies, sizeof copies));
+    float codes[] = {0.4f, 6, 100};
+    int64_t moved;
+    CHECK_OK(og_kmeans_step(distinct.vectors, distinct.weights, 3, 1, 3, NULL, codes, &moved, &err));
+    CHECK(codes[0] == 3.0f / 5 && codes[1] == 5 && moved == 1 && codes[2] == 5); /* the worst-coded vector is 5, off by 1 */
+    og_kmeans_distinct_drop(&distinct);
+    CHECK_OK(og_kmeans_distinct_new(want, 3, 1, &distinct, &err));
+    CHECK(distinct.n == 3 && distinct.vectors == want); /* nothing to leave out, nothing copied */
+    og_kmeans_distinct_drop(&distinct);
+}
+
 enum { N = 3000, D = 9, K = 40 };
 
 /* K well-parted clusters, some of them heavy with exact copies. */
@@ -139,7 +158,9 @@ static void with_faiss(void) {
     CHECK(end < 0.9 * objective(vectors, N, D, codes, K));
     og_release(codes);
     int64_t moved;
-    CHECK_OK(og_kmeans_step(vectors, N, D, K, NULL, first, &moved, &err));
+    static float ones[N];
+    for (int64_t i = 0; i < N; i++) ones[i] = 1;
+    CHECK_OK(og_kmeans_step(vectors, ones, N, D, K, NULL, first, &moved, &err));
     double once_more = objective(vectors, N, D, first, K);
     CHECK(moved == 0 && once_more <= end * (1 + 1e-6) && once_more > 0.98 * end);
     og_release(first);
@@ -192,6 +213,7 @@ static void uniform_square(void) {
 int main(void) {
     few();
     no_vectors();
+    weights();
 #ifdef OG_HAVE_FAISS
     with_faiss();
     extremes();
