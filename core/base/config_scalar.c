@@ -94,6 +94,30 @@ og_status og_scalar_resolve(og_config *node, const char *text, og_error *err) {
     return OG_OK;
 }
 
+/* Adds one to the last digit of "d.ddde-xx"; 0 when all are nines (then fewer digits have been tried already). */
+static int increment(char *text) {
+    for (char *p = strchr(text, 'e') - 1; p >= text; p--) {
+        if (*p == '.') continue;
+        if (*p != '9') {
+            ++*p;
+            return 1;
+        }
+        *p = '0';
+    }
+    return 0;
+}
+
+/* The shortest "d.ddde-xx" that reads back as value > 0. Below a power of two the doubles lie twice as dense as above it,
+ * so the nearest decimal may miss where the one above it does not. */
+static void shortest(double value, char text[OG_NUMBER_TEXT]) {
+    for (int precision = 0; precision < 17; precision++) {
+        snprintf(text, OG_NUMBER_TEXT, "%.*e", precision, value);
+        double back = strtod(text, NULL);
+        if (back == value) return;
+        if (back < value && increment(text) && strtod(text, NULL) == value) return;
+    }
+}
+
 void og_scalar_real(double value, char out[OG_NUMBER_TEXT]) {
     if (isnan(value)) {
         memcpy(out, "nan", 4);
@@ -106,10 +130,7 @@ void og_scalar_real(double value, char out[OG_NUMBER_TEXT]) {
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* glibc keeps this one ready: it cannot fail */
     locale_t before = uselocale(c);
     char text[OG_NUMBER_TEXT];
-    for (int precision = 0; precision < 17; precision++) {
-        snprintf(text, sizeof text, "%.*e", precision, fabs(value));
-        if (strtod(text, NULL) == fabs(value)) break;
-    }
+    shortest(fabs(value), text);
     uselocale(before);
     if (c) freelocale(c);
     /* d.ddde[+-]xx: digits and the power of ten, laid out as Python's repr does */
