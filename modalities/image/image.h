@@ -21,7 +21,7 @@ og_status og_png_probe(const char *place, const unsigned char *bytes, int64_t n,
 /* Copies the chunks that make the pixels (IHDR, PLTE, tRNS, IDAT, IEND) of a probed PNG to out [n]; returns the bytes written. libpng
  * prints warnings about the others (colour profiles), which OpenCV does not apply anyway. */
 int64_t og_png_essence(const unsigned char *bytes, int64_t n, unsigned char *out);
-/* 1..8 by libexif; 1 when absent or out of range. */
+/* 1..8 by libexif; 1 when absent or out of range; 0 when memory is short. */
 int32_t og_picture_orientation(const void *bytes, const og_picture_header *header);
 
 /* ---- the decoder module (OpenCV) ---- */

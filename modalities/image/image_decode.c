@@ -113,6 +113,7 @@ og_status og_picture_decode(const og_picture_policy *policy, const char *place, 
     status = og_picture_to_rgb(&raw, policy->background, &media, err);
     og_release(raw.pixels);
     int32_t orientation = policy->orientation ? og_picture_orientation(bytes, &header) : 1;
+    if (status == OG_OK && !orientation) status = og_fail(err, OG_ENOMEM, "no memory to read the orientation");
     if (status == OG_OK) status = og_picture_orient(&media, orientation, err);
     media.notes = (orientation > 1 ? OG_NOTE_ROTATED : 0u) | (header.animated ? OG_NOTE_FIRST_FRAME : 0u);
     if (status != OG_OK) {

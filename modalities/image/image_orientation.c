@@ -14,12 +14,12 @@ int32_t og_picture_orientation(const void *bytes, const og_picture_header *heade
     /* libexif wants the JPEG form: "Exif", two zeros, the TIFF structure. An EXIF block fits into 64 KiB. */
     int64_t n = header->exif_bytes < 65536 ? header->exif_bytes : 65536;
     unsigned char *block = og_alloc(n + 6, 1);
-    if (!block) return 1;
+    if (!block) return 0;
     memcpy(block, "Exif\0\0", 6);
     memcpy(block + 6, (const char *)bytes + header->exif_offset, (size_t)n);
     ExifData *data = exif_data_new_from_data(block, (unsigned)(n + 6));
     og_release(block);
-    if (!data) return 1;
+    if (!data) return 0;
     ExifEntry *entry = exif_content_get_entry(data->ifd[EXIF_IFD_0], EXIF_TAG_ORIENTATION);
     if (entry && entry->format == EXIF_FORMAT_SHORT && entry->size >= 2)
         orientation = exif_get_short(entry->data, exif_data_get_byte_order(data));

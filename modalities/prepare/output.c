@@ -65,6 +65,8 @@ og_status og_output_open(const char *target, og_output *out, og_error *err) {
 og_status og_output_commit(og_output *output, og_error *err) {
     og_status status = og_folder_commit(output->temporary, output->target, err);
     if (status != OG_OK) {
+        /* Renamed, but the parent folder could not be made durable: the target is ours to remove. */
+        if (!og_file_exists(output->temporary)) remove_folder(output->target);
         og_output_abort(output);
         return status;
     }
