@@ -207,7 +207,7 @@ static og_status read_common(const og_config *map, og_table *table, og_error *er
 }
 
 static og_status read_parts(const og_config *map, const og_id_map *ids, og_table *table, og_error *err) {
-    const og_stencil_type *type;
+    const og_stencil_type *type = NULL;
     OG_TRY(find_stencil(map, &type, err));
     const og_config *list = NULL;
     if (has_key(type->keys, "cells")) {

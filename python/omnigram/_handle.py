@@ -33,7 +33,7 @@ class Handle:
         self._pointer = None
 
     def __enter__(self):
-        self.pointer
+        _ = self.pointer  # a closed handle cannot be entered
         return self
 
     def __exit__(self, *_) -> None:

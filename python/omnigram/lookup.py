@@ -14,7 +14,6 @@ from .dtypes import NUMPY, dtype_code, dtype_name
 from .errors import call
 from .table import Table
 
-
 # What each living lookup's workers read and write, by the lookup's address. A root of its own: were it reachable from the
 # Lookup alone, the garbage collector might finalise the tables of a cycle before the workers are joined.
 _in_use: dict[int, tuple] = {}

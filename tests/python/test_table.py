@@ -35,7 +35,7 @@ def test_a_view_is_the_table_and_outlives_close():
     table.close()
     assert values[2, 0] == 5  # the memory goes with its last view
     with pytest.raises(ValueError, match="closed"):
-        table.rows
+        _ = table.rows
 
 
 def test_fill_depends_on_seed_and_row_only():
