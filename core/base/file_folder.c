@@ -38,16 +38,14 @@ og_status og_folder_make(const char *path, og_error *err) {
 }
 
 og_status og_sync_parent(const char *path, og_error *err) {
+    char folder[4096] = "."; /* no allocation: it must not fail once the file is in place */
     const char *slash = strrchr(path, '/');
-    char *folder = og_copy_string(slash ? path : ".");
-    if (!folder) return og_fail(err, OG_ENOMEM, "%s: no memory", path);
-    if (slash) folder[slash == path ? 1 : slash - path] = 0;
+    if (slash) snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     og_status status = OG_OK;
     if (fd < 0 || (og_call_fsync(fd, folder) != 0 && errno != EINVAL)) /* EINVAL: a file system that cannot */
         status = og_fail(err, OG_EIO, "%s: cannot make the folder durable: %s", folder, strerror(errno));
     if (fd >= 0) close(fd);
-    og_release(folder);
     return status;
 }
 
