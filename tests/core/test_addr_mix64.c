@@ -108,7 +108,7 @@ static void spread(void) {
     static int32_t code[5][OG_BLOCK];
     static int64_t rows[OG_BLOCK * 4];
     double worst = 2;
-    uint8_t *seen = og_alloc(1 << 24, 1);
+    uint8_t *seen = og_alloc((1 << 24) + 1, 1);
     CHECK(seen);
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         char yaml[128];
