@@ -1,13 +1,13 @@
 /* tuxpaint_groups.c: which stamps must stay on one side of a split. */
 #include "data/tuxpaint.h"
 
+#include "audio/audio_payload.h"
 #include "image/image.h"
 #include "prepare/keymap.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static int64_t root_of(og_stamps *stamps, int64_t i) {
     while (stamps->list[i].group != i) i = stamps->list[i].group = stamps->list[stamps->list[i].group].group;
@@ -89,31 +89,17 @@ static og_status meet_picture(og_stamps *stamps, og_keymap *map, int64_t i, og_e
     return meet_text(stamps, map, "picture", key, i, err);
 }
 
-/* Equal recordings have equal sizes, so only those are read. */
-static og_status meet_clips(og_stamps *stamps, og_keymap *map, og_keymap *sizes, int32_t pass, og_error *err) {
-    for (int64_t i = 0; i < stamps->n; i++)
-        for (int64_t c = 0; c < stamps->list[i].n_clips; c++) {
-            const char *path = stamps->list[i].clips[c].path;
-            char digest[OG_DIGEST_TEXT];
-            struct stat info;
-            int64_t first = 0;
-            int32_t found = 0;
-            if (stat(path, &info)) continue; /* bad_item judges it */
-            int64_t size = info.st_size;
-            if (pass == 0) {
-                OG_TRY(og_keymap_put(sizes, &size, sizeof size, 1, &first, &found, err));
-                if (found) {
-                    int64_t twice = -1 - size; /* marks that the size comes more than once */
-                    OG_TRY(og_keymap_put(sizes, &twice, sizeof twice, 1, &first, &found, err));
-                }
-                continue;
-            }
-            int64_t twice = -1 - size;
-            OG_TRY(og_keymap_put(sizes, &twice, sizeof twice, 0, &first, &found, err));
-            if (!first) continue;
-            OG_TRY(og_digest_of_file(path, digest, err));
-            OG_TRY(meet_text(stamps, map, "recording", digest, i, err));
-        }
+/* The same recording may come with another title inside, so the sound is compared and not the file. */
+static og_status meet_clips(og_stamps *stamps, og_keymap *map, int64_t i, og_error *err) {
+    for (int64_t c = 0; c < stamps->list[i].n_clips; c++) {
+        char digest[OG_DIGEST_TEXT], *bytes = NULL;
+        int64_t n = 0;
+        OG_TRY(og_file_read(stamps->list[i].clips[c].path, 1 << 28, &bytes, &n, err));
+        og_status status = og_sound_digest(bytes, n, digest, err);
+        og_release(bytes);
+        OG_TRY(status);
+        OG_TRY(meet_text(stamps, map, "recording", digest, i, err));
+    }
     return OG_OK;
 }
 
@@ -138,16 +124,15 @@ static og_status meet_names(og_stamps *stamps, og_keymap *map, int64_t i, og_err
 }
 
 og_status og_stamps_group(og_stamps *stamps, int64_t *groups, og_error *err) {
-    og_keymap map = {0}, sizes = {0};
+    og_keymap map = {0};
     og_status status = OG_OK;
     for (int64_t i = 0; i < stamps->n; i++) stamps->list[i].group = i;
     for (int64_t i = 0; i < stamps->n && status == OG_OK; i++) {
         status = meet_names(stamps, &map, i, err);
         if (status == OG_OK && stamps->list[i].picture) status = meet_picture(stamps, &map, i, err);
+        if (status == OG_OK) status = meet_clips(stamps, &map, i, err);
     }
-    for (int32_t pass = 0; pass < 2 && status == OG_OK; pass++) status = meet_clips(stamps, &map, &sizes, pass, err);
     og_keymap_free(&map);
-    og_keymap_free(&sizes);
     OG_TRY(status);
     int64_t count = 0;
     for (int64_t i = 0; i < stamps->n; i++) {
