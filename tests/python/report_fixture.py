@@ -63,7 +63,9 @@ def write_run(folder: Path, arms=ARMS) -> Path:
         "notes": {"clipped": 3, "rotated": 0},
         "splits": {split: {"documents": n, "text": 3 * n, "image": n, "audio": 2 * n}
                    for split, n in (("train", 900), ("val", 110), ("test", 100))}}})
-    stage("pack-train", {"fill": 0.9871, "bins": 403, "lower_bound": 401})
+    lost = {"image": 0, "truncated": 6, "long": 0}
+    stage("pack-train", {"fill": 0.9871, "bins": 403, "lower_bound": 401, "counters": {"packing": {
+        name: {"read": n, "kept": n - 11, "cut": 5, "dropped": lost} for name, n in (("documents", 1651), ("tokens", 588425))}}})
     stage("audit-isolation", {"probes": 64, "leaks": 0, "twin_leaks": 7312, "channels": {
         name: {"leaks": 0, "twin_leaks": n} for name, n in (("rows", 5121), ("activations", 1210), ("loss", 640), ("gradients", 341))}})
     good = [{"lag": lag, "changed": 0.99995, "distinct": 41500, "ideal": 41520.3} for lag in range(4)]

@@ -36,6 +36,15 @@ def packing(run: Run) -> dict | None:
     return {key: stage[key] for key in ("fill", "bins", "lower_bound")} if "fill" in stage else None
 
 
+def packed(run: Run) -> dict[str, dict]:
+    """documents, tokens and images: {read, kept, cut, dropped} of the training packs; dropped is summed over its causes."""
+    stage = run.stage("pack-train")
+    counters = (stage.get("counters") or {}).get("packing") or {}
+    return {name: {**{key: counters[name].get(key) for key in ("read", "kept", "cut")},
+                   "dropped": sum((counters[name].get("dropped") or {}).values())}
+            for name in ("documents", "tokens", "images") if name in counters}
+
+
 def isolation(run: Run) -> dict | None:
     """leaks and twin_leaks over all channels, and channels: name -> {probes, leaks, twin_leaks}."""
     stage = run.stage("audit-isolation")

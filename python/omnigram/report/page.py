@@ -31,7 +31,7 @@ def write_report(folder: Path, *, out: Path | None = None, elapsed=lambda: 0.0, 
     context = {
         "run": run, "arms": run.arms, "modalities": MODALITIES, "unigram": unigram, "differences": differences,
         "findings": findings(differences, MODALITIES), "resamples": RESAMPLES, "data": facts.data(run),
-        "packing": facts.packing(run), "isolation": facts.isolation(run), "hash_tables": facts.hash_tables(run),
+        "packing": facts.packing(run), "packed": facts.packed(run), "isolation": facts.isolation(run), "hash_tables": facts.hash_tables(run),
         "hash_warnings": facts.hash_warnings(run), "gaps": facts.gaps(run), "documents": _documents(run),
         "table_bytes": {name: facts.table_bytes(run, name) for name in run.arms},
         "model_bytes": {name: facts.model_bytes(run, name) for name in run.arms},
