@@ -135,26 +135,25 @@ class Runner:
 def _wait(process: subprocess.Popen) -> tuple[int, int]:
     """Exit status and peak resident bytes of a child; Linux counts what this process held when it forked as the least.
 
-    Ctrl-C reaches the child too: it gets 10 s to end, then is ended.
+    Ctrl-C reaches the child too, so this waits for it to end in its own way; a second Ctrl-C kills it. Then
+    KeyboardInterrupt. (A handler, not an exception out of wait4: that could come when the child is already reaped.)
     """
+    interrupts = 0
+
+    def interrupted(*_) -> None:
+        nonlocal interrupts
+        interrupts += 1
+        if interrupts > 1:
+            process.kill()
+
+    before = signal.signal(signal.SIGINT, interrupted)
     try:
         _, status, usage = os.wait4(process.pid, 0)
-    except KeyboardInterrupt:
-        deadline = time.monotonic() + 10
-        while True:
-            try:
-                pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-                if pid:
-                    break
-                if time.monotonic() > deadline:
-                    process.kill()
-                    deadline = float("inf")
-                time.sleep(0.05)
-            except KeyboardInterrupt:
-                process.kill()
-        process.returncode = os.waitstatus_to_exitcode(status)
-        raise
+    finally:
+        signal.signal(signal.SIGINT, before)
     process.returncode = os.waitstatus_to_exitcode(status)
+    if interrupts:
+        raise KeyboardInterrupt
     return process.returncode, usage.ru_maxrss * 1024
 
 
