@@ -1,0 +1,133 @@
+// probe.cpp: changing packs, and looking at documents bit for bit.
+#include "probe.hpp"
+
+namespace og {
+
+template <class T> static std::vector<T> copy(const T *p, int64_t n) { return std::vector<T>(p, p + n); }
+
+pack_copy::pack_copy(const og_pack &p) : view(p) {
+    int64_t n = p.n_tokens;
+    tokens = copy(p.tokens, n);
+    doc_id = copy(p.doc_id, n);
+    pos = copy(p.pos, n);
+    pos3 = copy(p.pos3, 3 * n);
+    weight = copy(p.loss_weight, n);
+    modality = copy(p.modality, n);
+    segment_id = copy(p.segment_id, n);
+    row = copy(p.row, n);
+    column = copy(p.column, n);
+    level = copy(p.level, n);
+    cu = copy(p.cu_seqlens, p.n_docs + 1);
+    segments = copy(p.segments, p.n_segments);
+    origin = copy(p.origin, p.n_docs);
+    continues = copy(p.continues, p.n_docs);
+    point();
+}
+
+void pack_copy::point() {
+    view.tokens = tokens.data();
+    view.doc_id = doc_id.data();
+    view.pos = pos.data();
+    view.pos3 = pos3.data();
+    view.loss_weight = weight.data();
+    view.modality = modality.data();
+    view.segment_id = segment_id.data();
+    view.row = row.data();
+    view.column = column.data();
+    view.level = level.data();
+    view.cu_seqlens = cu.data();
+    view.segments = segments.data();
+    view.origin = origin.data();
+    view.continues = continues.data();
+}
+
+void pack_copy::poke(int64_t doc, const og_id_map &ids) {
+    bool done[OG_N_MODALITIES] = {false};
+    for (int64_t t = cu[(size_t)doc + 1] - 1, last = t; t >= cu[(size_t)doc]; t--) {
+        int m = modality[(size_t)t];
+        if (done[m] || (m == OG_MARKER && t != last)) continue;
+        done[m] = true;
+        int32_t size = ids.codes[m]; // the next code of the same level
+        int32_t local = tokens[(size_t)t] - ids.base[m], first = local / size * size;
+        tokens[(size_t)t] = ids.base[m] + first + (local - first + 1) % size;
+    }
+}
+
+template <class T> static void cut(std::vector<T> &v, int64_t begin, int64_t end, T pad, int64_t width = 1) {
+    v.erase(v.begin() + begin * width, v.begin() + end * width);
+    v.insert(v.end(), (size_t)((end - begin) * width), pad);
+}
+
+void pack_copy::remove(int64_t doc) {
+    int64_t begin = cu[(size_t)doc], end = cu[(size_t)doc + 1], length = end - begin;
+    int32_t pad = view.n_valid < view.n_tokens ? tokens.back() : tokens[0];
+    cut(tokens, begin, end, pad);
+    cut(doc_id, begin, end, (int32_t)-1);
+    cut(pos, begin, end, (int32_t)0);
+    cut(pos3, begin, end, (int32_t)0, 3);
+    cut(weight, begin, end, 0.0f);
+    cut(modality, begin, end, (int8_t)OG_MARKER);
+    cut(segment_id, begin, end, (int32_t)-1);
+    cut(row, begin, end, (int32_t)-1);
+    cut(column, begin, end, (int32_t)-1);
+    cut(level, begin, end, (int32_t)-1);
+    int32_t before = 0, gone = 0;
+    for (const og_segment &s : segments) {
+        before += s.doc < doc;
+        gone += s.doc == doc;
+    }
+    segments.erase(segments.begin() + before, segments.begin() + before + gone);
+    for (og_segment &s : segments)
+        if (s.doc > doc) s.doc--;
+    view.n_valid -= length;
+    for (int64_t t = begin; t < view.n_valid; t++) {
+        doc_id[(size_t)t]--;
+        if (segment_id[(size_t)t] >= 0) segment_id[(size_t)t] -= gone;
+    }
+    cu.erase(cu.begin() + doc);
+    for (size_t d = (size_t)doc; d < cu.size(); d++) cu[d] -= length;
+    origin.erase(origin.begin() + doc);
+    continues.erase(continues.begin() + doc);
+    view.n_docs--;
+    view.n_segments -= gone;
+    point();
+}
+
+std::vector<sight> look(og_trainer *t, const og_pack &pack, const guards &up) {
+    batch b = make_batch(&pack, 1, up);
+    std::vector<int64_t> rows;
+    at::Tensor vectors = pack_vectors(t, pack, &rows), input, nll;
+    if (vectors.defined()) vectors.requires_grad_(true);
+    std::vector<at::Tensor> layers;
+    at::Tensor hidden = model_of(t).hidden(b, vectors, &layers, &input);
+    model_of(t).loss(hidden, b, 1, &nll).backward();
+    int64_t columns = columns_of(t);
+    std::vector<sight> out((size_t)pack.n_docs);
+    for (int64_t d = 0; d < pack.n_docs; d++) {
+        sight &s = out[(size_t)d];
+        int64_t begin = pack.cu_seqlens[d], length = pack.cu_seqlens[d + 1] - begin;
+        s.rows.assign(rows.begin() + begin * columns, rows.begin() + (begin + length) * columns);
+        for (auto &l : layers) s.layers.push_back(l.detach().narrow(0, begin, length).clone());
+        s.input_grad = input.grad().narrow(0, begin, length).clone();
+        if (vectors.defined()) s.rows_grad = vectors.grad().narrow(0, begin, length).clone();
+    }
+    for (size_t i = 0; i < b.target_doc.size(); i++) out[(size_t)b.target_doc[i]].nll.push_back(nll.data_ptr<double>()[i]);
+    for (auto &p : model_of(t).parameters) p.value.mutable_grad() = at::Tensor();
+    return out;
+}
+
+static bool same_bits(const at::Tensor &a, const at::Tensor &b) {
+    if (!a.defined() || !b.defined()) return a.defined() == b.defined();
+    return a.sizes() == b.sizes() && !memcmp(a.contiguous().data_ptr(), b.contiguous().data_ptr(), (size_t)a.nbytes());
+}
+
+leak_count differences(const sight &a, const sight &b) {
+    leak_count n;
+    n.rows = a.rows != b.rows;
+    for (size_t i = 0; i < a.layers.size() && !n.activations; i++) n.activations = !same_bits(a.layers[i], b.layers[i]);
+    n.loss = a.nll.size() != b.nll.size() || (!a.nll.empty() && memcmp(a.nll.data(), b.nll.data(), a.nll.size() * sizeof(double)));
+    n.gradients = !same_bits(a.input_grad, b.input_grad) || !same_bits(a.rows_grad, b.rows_grad);
+    return n;
+}
+
+} // namespace og

@@ -1,0 +1,30 @@
+/* run_folder.h: the files of a run that are not metrics or checkpoints. */
+#ifndef OMNIGRAM_TRAIN_RUN_FOLDER_H
+#define OMNIGRAM_TRAIN_RUN_FOLDER_H
+
+#include "options.h"
+
+OG_BEGIN
+
+/* Sums over a run that a resume continues. Times are of this process and its predecessors together. */
+typedef struct og_run_totals {
+    int64_t tokens, useful, skipped;
+    double seconds, lookup_work, lookup_waited;
+    double train_nll[OG_N_MODALITIES], train_count[OG_N_MODALITIES]; /* over the last tenth of the steps, as trained */
+    double step_seconds[512]; /* a ring of the latest steps, for the median */
+    int64_t n_steps;
+} og_run_totals;
+
+/* The run folder with config.yaml and environment.json. */
+og_status og_run_folder_make(const char *run, const og_config *config, int64_t threads, const char *torch_version, og_error *err) OG_MUST_USE;
+
+double og_seconds(void); /* monotonic */
+double og_run_median_seconds(const og_run_totals *totals);
+int64_t og_run_peak_rss_bytes(void);
+int64_t og_run_cores(void); /* this process may use */
+
+/* "step 120/400 loss 3.21 ..." */
+void og_run_progress_line(const og_step *step, int64_t planned, double seconds_a_step, char *line, size_t bytes);
+
+OG_END
+#endif
