@@ -2,8 +2,7 @@
 // embedding joined with the rows that the n-gram tables give.
 #include <omnigram/internal/model.hpp>
 
-#include "fused.hpp"
-#include "loss.hpp"
+#include "functions.hpp"
 #include "options.h"
 
 #include <omnigram/digest.h>

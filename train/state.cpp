@@ -180,9 +180,18 @@ og_status og_trainer_save(og_trainer *t, og_error *err) {
 }
 
 og_status og_trainer_load(og_trainer *t, const char *folder, og_error *err) {
-    OG_TRY(og_checkpoint_check(folder, err));
     return og::fence(err, [&] {
-        og::load_weights(t, folder, false, err);
+        std::string path = folder;
+        if (!og_file_exists((path + "/manifest.json").c_str())) { // a run folder: its newest whole checkpoint
+            char *found = nullptr;
+            int64_t step = 0;
+            og::check(og_checkpoint_find(folder, t->log, t->log_context, &step, &found, err));
+            if (!found) og::check(og_fail(err, OG_EINVAL, "%s: holds no whole checkpoint (ckpt/step-N)", folder));
+            path = found;
+            og_release(found);
+        }
+        og::check(og_checkpoint_check(path.c_str(), err));
+        og::load_weights(t, path, false, err);
         if (t->memory) og::check(og_memory_forget(t->memory, err));
     });
 }

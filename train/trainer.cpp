@@ -41,9 +41,7 @@ void og_trainer::plan(int64_t step) {
 namespace og {
 
 const model &model_of(const og_trainer *t) { return *t->model; }
-const og_packs *packs_of(const og_trainer *t) { return t->packs; }
 int64_t columns_of(const og_trainer *t) { return t->memory ? og_table_set_columns(og_memory_set(t->memory)) : 0; }
-std::string run_of(const og_trainer *t) { return t->run; }
 void say(const og_trainer *t, int32_t kind, const std::string &line) {
     if (t->log) t->log(t->log_context, kind, line.c_str());
 }
@@ -55,16 +53,6 @@ at::Tensor pack_vectors(og_trainer *t, const og_pack &pack, std::vector<int64_t>
     og_error err{};
     if (og_memory_read(t->memory, &pack, rows ? rows->data() : nullptr, v.data_ptr<float>(), &err) != OG_OK) throw std::runtime_error(err.message);
     return v;
-}
-
-measured measure_pack(og_trainer *t, const og_pack &pack) {
-    at::NoGradGuard none;
-    measured m{make_batch(&pack, 1), {}};
-    at::Tensor nll;
-    if (m.targets.target_modality.empty()) return m;
-    t->model->loss(t->model->hidden(m.targets, pack_vectors(t, pack)), m.targets, 1, &nll);
-    m.nll.assign(nll.data_ptr<double>(), nll.data_ptr<double>() + nll.numel());
-    return m;
 }
 
 static double weight_of(const std::vector<batch> &batches) {
@@ -323,4 +311,18 @@ const og_config *og_trainer_config(const og_trainer *t) { return t->config; }
 void og_trainer_on_eval(og_trainer *t, og_eval_fn *fn, void *context) {
     t->eval = fn;
     t->eval_context = context;
+}
+const og_packs *og_trainer_packs(const og_trainer *t) { return t->packs; }
+const char *og_trainer_run_folder(const og_trainer *t) { return t->run.c_str(); }
+
+og_status og_trainer_nll(og_trainer *t, const og_pack *pack, double *nll, og_error *err) {
+    return og::fence(err, [&] {
+        at::NoGradGuard none;
+        og::batch b = og::make_batch(pack, 1);
+        std::fill(nll, nll + pack->n_tokens, NAN);
+        if (b.target_modality.empty()) return;
+        at::Tensor each;
+        t->model->loss(t->model->hidden(b, og::pack_vectors(t, *pack)), b, 1, &each);
+        for (int64_t i = 0; i < each.numel(); i++) nll[b.sources.data_ptr<int64_t>()[i] + 1] = each.data_ptr<double>()[i];
+    });
 }

@@ -18,11 +18,18 @@ typedef struct og_eval og_eval;
  * gives the unigram control and the measure on training packs. */
 OG_API og_status og_eval_new(og_trainer *trainer, const og_packs *train, const og_packs *val, og_eval **out, og_error *err) OG_MUST_USE;
 OG_API void og_eval_free(og_eval *eval);
-/* The first n packs (0: all). documents (may be NULL): a file that receives one CSV line a document: origin, then bits and targets of
- * each modality. It appears whole or not at all. */
+OG_API og_trainer *og_eval_trainer(const og_eval *eval);       /* what og_eval_new was given; borrowed */
+OG_API const og_packs *og_eval_train_packs(const og_eval *eval);
+OG_API const og_packs *og_eval_val_packs(const og_eval *eval);
+/* The first n held-out packs (0: all). documents (may be NULL): a CSV file of one line a document and modality: shard, index, offset,
+ * length (the document's origin), modality, tokens, bits. It appears whole or not at all. */
 OG_API og_status og_eval_measure(og_eval *eval, int64_t n, const char *documents, og_bits *out, og_error *err) OG_MUST_USE;
-/* An og_eval_fn; context: the og_eval. During training val_bits of eval.packs packs; at the end val_bits and val_tokens of
- * eval.final_packs, train_bits of eval.train_packs packs that were trained on, controls.unigram, and eval_documents.csv. */
+/* n packs that were trained on (0: all), spread evenly over the run. */
+OG_API og_status og_eval_trained(og_eval *eval, int64_t n, og_bits *out, og_error *err) OG_MUST_USE;
+/* JSON object (og_release). final 0: val_bits of eval.packs packs. final 1: val_bits and val_tokens of eval.final_packs, train_bits of
+ * eval.train_packs packs that were trained on, controls.unigram.val_bits; documents as above. */
+OG_API og_status og_eval_report(og_eval *eval, int32_t final, const char *documents, char **json, og_error *err) OG_MUST_USE;
+/* og_eval_report as an og_eval_fn (context: the og_eval), with eval_documents.csv in the run folder at the end. */
 OG_API og_status og_eval_hook(void *context, og_trainer *trainer, int64_t step, int32_t final, char **json, og_error *err);
 
 /* Bits of val under p(token | its modality) = (count + 1) / (total + ids of the modality), counted over the targets of train. */

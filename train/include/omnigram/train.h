@@ -74,8 +74,13 @@ OG_API const og_config *og_trainer_config(const og_trainer *trainer); /* merged;
 /* Canonical JSON of the run so far (the contents of summary.json); og_release. */
 OG_API og_status og_trainer_summary(const og_trainer *trainer, char **json, og_error *err) OG_MUST_USE;
 OG_API og_status og_trainer_save(og_trainer *trainer, og_error *err) OG_MUST_USE; /* a checkpoint now */
-/* Weights and table rows of a checkpoint folder (its manifest is checked); optimiser and place in the data stay as they are. */
+/* Weights and table rows of a checkpoint folder, or of the newest whole one of a run folder (manifests are checked); optimiser and place in the data stay as they are. */
 OG_API og_status og_trainer_load(og_trainer *trainer, const char *checkpoint, og_error *err) OG_MUST_USE;
+
+/* nll [pack->n_tokens] in nats of any pack of the same ids, NaN at tokens that are no targets; tables are read as they are now. */
+OG_API og_status og_trainer_nll(og_trainer *trainer, const og_pack *pack, double *nll, og_error *err) OG_MUST_USE;
+OG_API const og_packs *og_trainer_packs(const og_trainer *trainer); /* borrowed */
+OG_API const char *og_trainer_run_folder(const og_trainer *trainer); /* "" without one */
 
 /* ---- looking inside (tests, benchmarks, peers) ---------------------------------------------------------------- */
 

@@ -11,21 +11,13 @@ struct og_trainer;
 
 namespace og {
 
-// What a forward pass over any pack of the same id map gives, without gradients.
-struct measured {
-    batch targets;            // one pack
-    std::vector<double> nll;  // nats of each target
-};
 // vectors of the tables for one pack (undefined with memory.mode off), as the trainer's tables are now; rows [n_valid][columns] too
 // where wanted.
 at::Tensor pack_vectors(og_trainer *t, const og_pack &pack, std::vector<int64_t> *rows = nullptr);
-measured measure_pack(og_trainer *t, const og_pack &pack);
 const model &model_of(const og_trainer *t);
-const og_packs *packs_of(const og_trainer *t);
 // Columns of the table set; 0 without tables.
 int64_t columns_of(const og_trainer *t);
 void say(const og_trainer *t, int32_t kind, const std::string &line);
-std::string run_of(const og_trainer *t); // "" without a run folder
 
 } // namespace og
 #endif

@@ -1,0 +1,86 @@
+/* verb_train.c: `omnigram train`. */
+#include "options.h"
+#include "train_calls.h"
+#include "verb.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: omnigram train --config FILE --run FOLDER --packs FILE [--val FILE] [--json FILE] [--a.b=value ...]\n\n"
+    "Trains a model on packs and writes the run folder: config.yaml, environment.json, metrics.jsonl, metrics.csv,\n"
+    "TensorBoard events, ckpt/step-N, eval_documents.csv, summary.json. A run that was stopped goes on from its\n"
+    "newest whole checkpoint, with the bits it would have had.\n\n"
+    "  --config FILE   YAML with sections model, memory, tables, train, eval (docs/training.md has every key)\n"
+    "  --packs FILE    training packs (omnigram pack)\n"
+    "  --val FILE      held-out packs, measured every eval.every steps and at the end\n"
+    "  --run FOLDER    where the run is written; without it nothing is\n"
+    "  --json FILE     the summary (- is standard output)\n"
+    "  --keys          lists every key with its default and limits\n"
+    "  --a.b=value     sets a key of the config\n";
+
+static int print_keys(void) {
+    og_error err = {{0}};
+    og_train_calls call;
+    if (og_train_calls_open(&call, &err) != OG_OK) return og_verb_fail("train", &err);
+    for (const og_train_section *s = call.train_sections(); s->name; s++) {
+        printf("%s: # %s\n", s->name, s->summary);
+        for (const og_key *k = s->keys; k->name; k++) {
+            printf("  %s: %s  # %s", k->name, k->fallback ? k->fallback : "(required)", k->help);
+            if (k->choices) printf(" (%s)", k->choices);
+            printf("\n");
+        }
+    }
+    return 0;
+}
+
+static og_status train(const og_config *config, const og_packs *packs, const og_packs *val, const char *run, json_t **result, og_error *err) {
+    og_train_calls call;
+    OG_TRY(og_train_calls_open(&call, err));
+    og_trainer_options options = {.config = config, .packs = packs, .run = run, .log = og_train_log};
+    og_trainer *trainer = NULL;
+    og_eval *eval = NULL;
+    char *text = NULL;
+    OG_TRY(call.trainer_new(&options, &trainer, err));
+    og_status status = val ? call.eval_new(trainer, packs, val, &eval, err) : OG_OK;
+    if (status == OG_OK && eval) call.trainer_on_eval(trainer, call.eval_hook, eval);
+    if (status == OG_OK) status = call.trainer_run(trainer, err);
+    if (status == OG_OK) status = call.trainer_summary(trainer, &text, err);
+    if (status == OG_OK) *result = json_loads(text, 0, NULL);
+    og_release(text);
+    call.eval_free(eval);
+    call.trainer_free(trainer);
+    return status;
+}
+
+static int run(int argc, char **argv) {
+    const char *config_path = NULL, *folder = NULL, *packs_path = NULL, *val_path = NULL, *json = NULL;
+    int keys = 0;
+    const og_option options[] = {{"--config", &config_path, NULL}, {"--run", &folder, NULL}, {"--packs", &packs_path, NULL}, {"--val", &val_path, NULL},
+                                 {"--json", &json, NULL},          {"--keys", NULL, &keys},  {NULL, NULL, NULL}};
+    og_arguments arguments;
+    int code = og_options_read("train", argc, argv, options, 1, &arguments);
+    if (!code && keys) {
+        og_arguments_free(&arguments);
+        return print_keys();
+    }
+    if (!code && arguments.n_files) code = og_verb_usage("train", "unexpected word '%s'", arguments.files[0]);
+    if (!code && !packs_path) code = og_verb_usage("train", "--packs FILE is missing");
+    og_config *config = NULL;
+    if (!code) code = og_options_config("train", config_path, &arguments, &config);
+    og_arguments_free(&arguments);
+    if (code) return code;
+
+    og_error err = {{0}};
+    og_packs *packs = NULL, *val = NULL;
+    json_t *result = NULL;
+    og_status status = og_packs_load(packs_path, &packs, &err);
+    if (status == OG_OK && val_path) status = og_packs_load(val_path, &val, &err);
+    if (status == OG_OK) status = train(config, packs, val, folder, &result, &err);
+    og_packs_free(val);
+    og_packs_free(packs);
+    og_config_free(config);
+    return status == OG_OK ? og_json_result("train", json, result) : og_verb_fail("train", &err);
+}
+
+const og_verb og_verb_train = {"train", "train a model on packs, with or without n-gram tables", help, run};
