@@ -20,7 +20,7 @@ void make_trainer(const og_isolation_options &o, bool leak_window, trainer_guard
     std::vector<std::string> set = {"memory.rows=normal", "memory.dropout=0", "train.threads=1", "train.batch=1", "train.micro_batch=0", "train.resume=never"};
     const og_config *tables = og_config_get(config, "tables");
     for (int64_t i = 0; leak_window && i < og_config_size(tables); i++)
-        set.push_back(std::string("tables.") + og_config_key_at(tables, i) + ".addressing.window.fill=leak");
+        set.push_back(std::string("tables.") + og_config_key_at(tables, i) + ".leak=true");
     og_status status = OG_OK;
     for (auto &assignment : set)
         if (status == OG_OK) status = og_config_override(config, assignment.c_str(), err);

@@ -78,7 +78,10 @@ void pack_copy::remove(int64_t doc) {
     }
     segments.erase(segments.begin() + before, segments.begin() + before + gone);
     for (og_segment &s : segments)
-        if (s.doc > doc) s.doc--;
+        if (s.doc > doc) {
+            s.doc--;
+            s.start -= length;
+        }
     view.n_valid -= length;
     for (int64_t t = begin; t < view.n_valid; t++) {
         doc_id[(size_t)t]--;

@@ -1,0 +1,32 @@
+/* verb_audit.c: `omnigram audit KIND`. */
+#include "audit.h"
+#include "options.h"
+#include "verb.h"
+
+#include <omnigram/config.h>
+
+#include <string.h>
+
+static const char help[] =
+    "usage: omnigram audit isolation --config FILE --packs FILE [--packs-probed N] [--documents N] [--json FILE] [--a.b=value ...]\n\n"
+    "isolation  pokes documents of a pack and takes documents out, and looks at all others bit for bit: row ids, activations\n"
+    "           after every layer, losses, gradients. Then the guards are taken down one at a time (attention, positions,\n"
+    "           targets, window), and the same probe must find leaks. Exits 0 only if both come out so.\n";
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} kinds[] = {{"isolation", og_verb_audit_isolation}};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
+static int run(int argc, char **argv) {
+    const char *names[N_KINDS];
+    for (int i = 0; i < N_KINDS; i++) names[i] = kinds[i].name;
+    if (argc < 1) return og_verb_usage("audit", "say what: %s", names[0]);
+    for (int i = 0; i < N_KINDS; i++)
+        if (!strcmp(argv[0], kinds[i].name)) return kinds[i].run(argc - 1, argv + 1);
+    const char *nearest = og_config_nearest(argv[0], names, N_KINDS);
+    return og_verb_usage("audit", "unknown kind '%s'%s%s%s", argv[0], nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+const og_verb og_verb_audit = {"audit", "prove isolation of documents; measure hashing", help, run};
