@@ -32,7 +32,7 @@ og_status og_kmeans_distinct_new(const float *vectors, int64_t n, int64_t dim, o
 void og_kmeans_distinct_drop(og_kmeans_distinct *distinct);
 
 /* Improves codes [size][dim] in place by FAISS's Clustering of weighted vectors; ENOTSUP in a build without FAISS. */
-og_status og_kmeans_faiss(const float *vectors, const float *weights, int64_t n, int64_t dim, int64_t size, int64_t iterations,
+og_status og_kmeans_train(const float *vectors, const float *weights, int64_t n, int64_t dim, int64_t size, int64_t iterations,
                           int64_t seed, og_pool *pool, float *codes, og_error *err) OG_MUST_USE;
 
 /* One exact iteration over distinct vectors: every code becomes the weighted mean (summed in double, in the order of the

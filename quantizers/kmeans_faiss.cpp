@@ -1,6 +1,5 @@
 // kmeans_faiss.cpp: FAISS's k-means over our own assignment, so that its result depends on neither threads nor BLAS.
-#include "kmeans.h"
-#include "nearest.h"
+#include "kmeans_module.h"
 
 #include <omnigram/internal/shim.hpp>
 
@@ -19,7 +18,7 @@ namespace {
 // What Clustering asks of an index: hold the centroids and name the nearest one.
 class FixedOrderIndex : public faiss::Index {
   public:
-    FixedOrderIndex(int dim, og_pool *pool) : faiss::Index(dim), pool_(pool) {}
+    FixedOrderIndex(int dim, og_kmeans_assign_fn *nearest, void *context) : faiss::Index(dim), assign_(nearest), context_(context) {}
 
     void add(idx_t n, const float *x) override {
         codes_.insert(codes_.end(), x, x + n * d);
@@ -35,14 +34,15 @@ class FixedOrderIndex : public faiss::Index {
         if (k != 1) throw std::logic_error("clustering asked for more than the nearest code");
         std::vector<int32_t> found(static_cast<size_t>(n));
         og_error err{};
-        og_status status = og_nearest_once(codes_.data(), ntotal, d, x, n, pool_, found.data(), distances, &err);
+        og_status status = assign_(context_, codes_.data(), ntotal, d, x, n, found.data(), distances, &err);
         if (status == OG_ENOMEM) throw std::bad_alloc(); // the fence gives it back as what it is
         if (status != OG_OK) throw std::runtime_error(err.message);
         for (idx_t i = 0; i < n; i++) labels[i] = found[static_cast<size_t>(i)];
     }
 
   private:
-    og_pool *pool_;
+    og_kmeans_assign_fn *assign_;
+    void *context_;
     std::vector<float> codes_;
 };
 
@@ -58,10 +58,11 @@ class OpenMPThreads {
 
 } // namespace
 
-extern "C" og_status og_kmeans_faiss(const float *vectors, const float *weights, int64_t n, int64_t dim, int64_t size, int64_t iterations,
-                                     int64_t seed, og_pool *pool, float *codes, og_error *err) {
+extern "C" og_status og_faiss_kmeans(const float *vectors, const float *weights, int64_t n, int64_t dim, int64_t size,
+                                     int64_t iterations, int64_t seed, int32_t n_threads, og_kmeans_assign_fn *assign, void *context,
+                                     float *codes, og_error *err) {
     return og_fence(err, "k-means by FAISS", [&] {
-        OpenMPThreads threads(og_pool_threads(pool));
+        OpenMPThreads threads(n_threads);
         faiss::ClusteringParameters parameters;
         parameters.niter = static_cast<int>(iterations);
         parameters.seed = static_cast<int>(seed);
@@ -69,7 +70,7 @@ extern "C" og_status og_kmeans_faiss(const float *vectors, const float *weights,
         parameters.max_points_per_centroid = INT_MAX; // never a silent sub-sample
         faiss::Clustering clustering(static_cast<int>(dim), static_cast<int>(size), parameters);
         clustering.centroids.assign(codes, codes + size * dim);
-        FixedOrderIndex index(static_cast<int>(dim), pool);
+        FixedOrderIndex index(static_cast<int>(dim), assign, context);
         clustering.train(n, vectors, index, weights);
         std::memcpy(codes, clustering.centroids.data(), static_cast<size_t>(size * dim) * sizeof(float));
         return og_status{OG_OK};

@@ -8,15 +8,6 @@
 
 enum { EXACT_STEPS = 8 }; /* after FAISS: one to settle the means in double, more while unused codes still move */
 
-#ifndef OG_HAVE_FAISS
-og_status og_kmeans_faiss(const float *vectors, const float *weights, int64_t n, int64_t dim, int64_t size, int64_t iterations,
-                          int64_t seed, og_pool *pool, float *codes, og_error *err) {
-    (void)vectors, (void)weights, (void)n, (void)dim, (void)size, (void)iterations, (void)seed, (void)pool, (void)codes;
-    return og_fail(err, OG_ENOTSUP, "fitting k-means needs FAISS, and this omnigram was built without FAISS: install libfaiss-dev "
-                                    "and libopenblas-dev and build again (encoding with a fitted codebook works)");
-}
-#endif
-
 /* No more distinct vectors than codes: each is a code of its own; what is left is the policy's. */
 static og_status fit_few(const og_kmeans_options *options, const og_kmeans_distinct *distinct, int64_t dim, float **codes, int64_t *size,
                          og_error *err) {
@@ -56,7 +47,7 @@ static og_status fit_distinct(const og_kmeans_options *options, const og_kmeans_
     if (!out) return og_fail(err, OG_ENOMEM, "no memory for %lld codes of %lld values", (long long)wanted, (long long)dim);
     og_status status = draw(distinct, dim, wanted, (uint64_t)options->seed, out, err);
     if (status == OG_OK)
-        status = og_kmeans_faiss(distinct->vectors, distinct->weights, n, dim, wanted, options->iterations, options->seed, pool, out, err);
+        status = og_kmeans_train(distinct->vectors, distinct->weights, n, dim, wanted, options->iterations, options->seed, pool, out, err);
     for (int step = 0; step < EXACT_STEPS && moved && status == OG_OK; step++)
         status = og_kmeans_step(distinct->vectors, distinct->weights, n, dim, wanted, pool, out, &moved, err);
     if (status != OG_OK) {

@@ -1,6 +1,7 @@
 /* nearest.c: nearest code by direct fp32 differences in one fixed order. */
 #include "nearest.h"
 
+#include <omnigram/internal/cpu.h>
 #include <omnigram/memory.h>
 
 #include <fenv.h>
@@ -40,21 +41,14 @@ void og_nearest_tiles_c(const float *const *vectors, og_nearest_state *const *st
 }
 
 og_nearest_fn *og_nearest_level(int32_t level) {
-    switch (level) {
-    case OG_NEAREST_C: return og_nearest_tiles_c;
-#ifdef OG_HAVE_AVX2
-    case OG_NEAREST_AVX2:
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? og_nearest_tiles_avx2 : NULL;
-#endif
+    if (level > og_cpu_level()) return NULL;
 #ifdef OG_HAVE_AVX512
-    case OG_NEAREST_AVX512:
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")
-                   ? og_nearest_tiles_avx512
-                   : NULL;
+    if (level == OG_LEVEL_AVX512) return og_nearest_tiles_avx512;
 #endif
-    default: return NULL;
-    }
+#ifdef OG_HAVE_AVX2
+    if (level == OG_LEVEL_AVX2) return og_nearest_tiles_avx2;
+#endif
+    return level == OG_LEVEL_C ? og_nearest_tiles_c : NULL;
 }
 
 og_status og_nearest_make(const float *codes, int64_t size, int64_t dim, og_nearest *out, og_error *err) {
@@ -69,7 +63,7 @@ og_status og_nearest_make(const float *codes, int64_t size, int64_t dim, og_near
         float *lane = made.tiles + k / LANES * dim * LANES + k % LANES;
         for (int64_t j = 0; j < dim; j++) lane[j * LANES] = k < size ? codes[k * dim + j] : INFINITY;
     }
-    for (int32_t level = OG_NEAREST_N - 1; level >= 0 && !made.take; level--) made.take = og_nearest_level(level);
+    for (int32_t level = og_cpu_level(); level >= 0 && !made.take; level--) made.take = og_nearest_level(level);
     *out = made;
     return OG_OK;
 }

@@ -29,8 +29,7 @@ void og_nearest_tiles_avx2(const float *const *vectors, og_nearest_state *const 
 void og_nearest_tiles_avx512(const float *const *vectors, og_nearest_state *const *states, int64_t dim, const float *tiles,
                              int64_t first, int64_t n);
 
-enum { OG_NEAREST_C = 0, OG_NEAREST_AVX2 = 1, OG_NEAREST_AVX512 = 2, OG_NEAREST_N = 3 };
-/* NULL where this build or this CPU lacks the level. */
+/* OG_LEVEL_*; NULL where this build or this CPU lacks the level, or OG_CPU masks it. */
 og_nearest_fn *og_nearest_level(int32_t level);
 
 typedef struct og_nearest { /* a code set laid out for the search */

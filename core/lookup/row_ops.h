@@ -3,6 +3,7 @@
 #define OMNIGRAM_LOOKUP_ROW_OPS_H
 
 #include <omnigram/dtype.h>
+#include <omnigram/internal/cpu.h>
 
 #include <stdint.h>
 
@@ -36,11 +37,6 @@ typedef struct og_row_ops {
     og_convert_fn *convert[OG_ROW_TYPES][OG_OUT_TYPES]; /* [from - 1][to - 1] */
 } og_row_ops;
 
-enum { OG_LEVEL_C = 0, OG_LEVEL_AVX2 = 1, OG_LEVEL_AVX512 = 2 };
-
-/* The best level that this CPU has, that this build holds and that the environment variable OG_CPU (c, avx2, avx512)
- * allows. Read once. */
-int32_t og_cpu_level(void);
 /* Kernels of a level, or NULL where CPU or build lack it. */
 const og_row_ops *og_row_ops_of(int32_t level);
 

@@ -118,7 +118,9 @@ def test_previews_differ_by_the_codes_alone(codes):
             assert ((a - b) ** 2).mean() < 0.7 * ((a - a.mean()) ** 2).mean()
 
 
-def test_same_bytes_for_any_number_of_threads(codes, prepared, tmp_path):
+@pytest.mark.parametrize("level", ["c", "avx2", "avx512"])
+def test_same_bytes_for_any_threads_and_instruction_set(codes, prepared, tmp_path, level, monkeypatch):
+    monkeypatch.setenv("OG_CPU", level)
     quantize(prepared, tmp_path / "one", "--threads=1")
     for path in sorted(codes[0].iterdir()):
         if path.name != "quantize.json":

@@ -2,12 +2,12 @@
 #include "nearest.h"
 #include "test.h"
 
+#include <omnigram/internal/cpu.h>
 #include <omnigram/memory.h>
 #include <omnigram/random.h>
 
 #include <fenv.h>
 #include <float.h>
-#include <time.h>
 
 static og_error err;
 
@@ -48,9 +48,9 @@ static void levels_agree(int64_t n, int64_t size, int64_t dim, int kind) {
     CHECK_OK(og_nearest_make(codes, size, dim, &nearest, &err));
     int32_t *want = og_alloc(n, sizeof *want);
     float *want_distance = og_alloc(n, sizeof(float)), *want_margin = og_alloc(n, sizeof(float));
-    nearest.take = og_nearest_level(OG_NEAREST_C);
+    nearest.take = og_nearest_level(OG_LEVEL_C);
     og_nearest_find(&nearest, vectors, n, NULL, want, 1, want_distance, want_margin);
-    for (int32_t level = 1; level < OG_NEAREST_N; level++) {
+    for (int32_t level = 1; level <= OG_LEVEL_AVX512; level++) {
         nearest.take = og_nearest_level(level);
         if (!nearest.take) continue;
         unsigned char *out = og_alloc(3 * (n * 4 + 2 * GUARD), 1);
@@ -188,77 +188,7 @@ static void by_hand(void) {
     CHECK_FAILS(og_nearest_make(one, INT64_C(1) << 31, 1, &nearest, &err), OG_EINVAL, "2147483648");
 }
 
-#ifdef OG_HAVE_FAISS
-void sgemm_(const char *, const char *, const int *, const int *, const int *, const float *, const float *, const int *, const float *,
-            const int *, const float *, float *, const int *);
-void openblas_set_num_threads(int);
-
-static double cpu_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* The usual way: |c|^2 - 2vc by sgemm, then an argmin over the products. */
-static void by_blas(const float *vectors, int n, int dim, const float *codes, int size, float *norms, float *products, int32_t *code) {
-    enum { ROWS = 4096 };
-    const float minus_two = -2, zero = 0;
-    for (int k = 0; k < size; k++) {
-        norms[k] = 0;
-        for (int j = 0; j < dim; j++) norms[k] += codes[k * dim + j] * codes[k * dim + j];
-    }
-    for (int begin = 0; begin < n; begin += ROWS) {
-        int rows = n - begin < ROWS ? n - begin : ROWS;
-        sgemm_("T", "N", &size, &rows, &dim, &minus_two, codes, &dim, vectors + (int64_t)begin * dim, &dim, &zero, products, &size);
-        for (int r = 0; r < rows; r++) {
-            float least = INFINITY;
-            for (int k = 0; k < size; k++) {
-                float d = products[(int64_t)r * size + k] + norms[k];
-                if (d < least) least = d, code[begin + r] = k;
-            }
-        }
-    }
-}
-
-/* Interleaved, one thread, the least of five: each level's time over that of BLAS. */
-static int bench(void) {
-    openblas_set_num_threads(1);
-    static const int dims[] = {8, 16, 64, 192}, sizes[] = {256, 512, 1024};
-    for (int a = 0; a < 4; a++)
-        for (int b = 0; b < 3; b++) {
-            int dim = dims[a], size = sizes[b], n = 1000000000 / dim / size;
-            float *vectors = og_alloc((int64_t)n * dim, sizeof(float)), *codes = og_alloc((int64_t)size * dim, sizeof(float));
-            float *norms = og_alloc(size, sizeof(float)), *products = og_alloc((int64_t)4096 * size, sizeof(float));
-            int32_t *code = og_alloc(n, sizeof *code);
-            fill(vectors, (int64_t)n * dim, 0, 1);
-            fill(codes, (int64_t)size * dim, 0, 2);
-            og_nearest nearest;
-            CHECK_OK(og_nearest_make(codes, size, dim, &nearest, &err));
-            double least[OG_NEAREST_N + 1] = {1e9, 1e9, 1e9, 1e9};
-            for (int repeat = 0; repeat < 5; repeat++) {
-                double begin = cpu_seconds();
-                by_blas(vectors, n, dim, codes, size, norms, products, code);
-                least[OG_NEAREST_N] = fmin(least[OG_NEAREST_N], cpu_seconds() - begin);
-                for (int32_t level = OG_NEAREST_AVX2; level < OG_NEAREST_N; level++) {
-                    if (!(nearest.take = og_nearest_level(level))) continue;
-                    begin = cpu_seconds();
-                    og_nearest_find(&nearest, vectors, n, NULL, code, 1, NULL, NULL);
-                    least[level] = fmin(least[level], cpu_seconds() - begin);
-                }
-            }
-            printf("dim %3d, %4d codes, %7d vectors: sgemm and argmin %.1f ms; direct avx2 %.2fx, avx512 %.2fx of that\n", dim, size, n,
-                   1e3 * least[OG_NEAREST_N], least[1] / least[OG_NEAREST_N], least[2] / least[OG_NEAREST_N]);
-            og_nearest_drop(&nearest);
-            og_release(vectors), og_release(codes), og_release(norms), og_release(products), og_release(code);
-        }
-    return 0;
-}
-#else
-static int bench(void) { SKIP("built without FAISS, and so without BLAS to compare with"); }
-#endif
-
-int main(int argc, char **argv) {
-    if (argc > 1 && !strcmp(argv[1], "--bench")) return bench();
+int main(void) {
     static const int64_t shapes[][3] = {{1, 1, 1}, {3, 2, 1}, {9, 15, 3}, {8, 16, 8}, {65, 17, 7}, {130, 100, 16}, {33, 257, 5}, {20, 1100, 12}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (int kind = 0; kind < N_KINDS; kind++) levels_agree(shapes[s][0], shapes[s][1], shapes[s][2], kind);
