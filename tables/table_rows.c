@@ -9,18 +9,11 @@
 
 enum { GRAIN = 4 * OG_BLOCK };
 
-typedef struct scratch { /* of one worker */
-    int32_t *code[OG_MAX_ORDER];
-    int8_t *tag[OG_MAX_ORDER];
-    uint32_t *present;
-    int64_t *rows;
-} scratch;
-
-static int64_t scratch_bytes(const og_table_set *set) {
+int64_t og_table_scratch_bytes(const og_table_set *set) {
     int64_t each = OG_BLOCK * (8 * (int64_t)set->part_columns_max + (4 + 1) * (int64_t)set->order_max + 4);
     return (each + 63) / 64 * 64;
 }
-static void scratch_of(const og_table_set *set, char *memory, scratch *s) {
+void og_table_scratch_of(const og_table_set *set, char *memory, og_table_scratch *s) {
     s->rows = (int64_t *)memory;
     s->present = (uint32_t *)(s->rows + (int64_t)OG_BLOCK * set->part_columns_max);
     int32_t *codes = (int32_t *)(s->present + OG_BLOCK);
@@ -64,25 +57,34 @@ static int64_t document_index(const og_origin *o) {
     return (int64_t)(og_splitmix64(og_splitmix64((uint64_t)o->shard) ^ (uint64_t)o->index) >> 2) + o->offset;
 }
 
-static og_status block(const og_table_set *set, const og_pack *pack, int64_t doc, int64_t first, int64_t n, const scratch *s, int64_t *rows, og_error *err) {
+int og_part_windows(const og_part *part, const og_pack *pack, const og_id_map *ids, int64_t doc, int64_t first, int64_t n, const og_table_scratch *s,
+                    og_cells *cells) {
+    int64_t position = first - pack->cu_seqlens[doc];
+    *cells = (og_cells){.n = n, .order = part->layout.order, .width = 1, .position = position,
+                        .index = document_index(&pack->origin[doc]) + position, .present = s->present};
+    for (int32_t k = 0; k < cells->order; k++) cells->code[k] = s->code[k];
+    part->stencil->cells(part->impl, pack, ids, first, cells, s->code, s->tag, s->present);
+    uint32_t any = 0;
+    for (int64_t i = 0; i < n; i++) any |= s->present[i];
+    if (!any) return 0;
+    break_at_ids(&og_addr_layout_of(part->addr)->window, cells->order, n, s->code, s->present);
+    fill(part, cells->order, n, s->code, s->present);
+    return 1;
+}
+
+static og_status block(const og_table_set *set, const og_pack *pack, int64_t doc, int64_t first, int64_t n, const og_table_scratch *s, int64_t *rows,
+                       og_error *err) {
     for (int32_t t = 0; t < set->n_tables; t++)
         for (int32_t p = 0; p < set->tables[t].n_parts; p++) {
             const og_part *part = &set->tables[t].parts[p];
             const og_addr_layout *l = og_addr_layout_of(part->addr);
-            og_cells cells = {.n = n, .order = part->layout.order, .width = 1, .position = first - pack->cu_seqlens[doc],
-                              .index = document_index(&pack->origin[doc]) + first - pack->cu_seqlens[doc], .present = s->present};
-            for (int32_t k = 0; k < cells.order; k++) cells.code[k] = s->code[k];
-            part->stencil->cells(part->impl, pack, &set->ids, first, &cells, s->code, s->tag, s->present);
+            og_cells cells;
             int64_t *out = rows + first * set->n_columns + part->column;
-            uint32_t any = 0;
-            for (int64_t i = 0; i < n; i++) any |= s->present[i];
-            if (!any) {
+            if (!og_part_windows(part, pack, &set->ids, doc, first, n, s, &cells)) {
                 for (int64_t i = 0; i < n; i++)
                     for (int32_t c = 0; c < l->n_columns; c++) out[i * set->n_columns + c] = OG_ROW_NONE;
                 continue;
             }
-            break_at_ids(&l->window, cells.order, n, s->code, s->present);
-            fill(part, cells.order, n, s->code, s->present);
             og_status status = og_addr_map_cells(part->addr, &cells, s->rows, err);
             if (status != OG_OK) return og_fail_at(err, status, "table %.60s, tokens %lld .. %lld", set->tables[t].name, (long long)first, (long long)(first + n - 1));
             for (int64_t i = 0; i < n; i++)
@@ -109,8 +111,8 @@ typedef struct job {
 static void part_of_pack(void *context, int64_t begin, int64_t end, int32_t worker) {
     job *j = context;
     const og_pack *pack = j->pack;
-    scratch s;
-    scratch_of(j->set, j->memory + worker * j->each, &s);
+    og_table_scratch s;
+    og_table_scratch_of(j->set, j->memory + worker * j->each, &s);
     og_error err;
     err.message[0] = 0;
     og_status status = OG_OK;
@@ -136,7 +138,7 @@ static void part_of_pack(void *context, int64_t begin, int64_t end, int32_t work
 
 og_status og_table_set_rows(const og_table_set *set, const og_pack *pack, og_pool *pool, int64_t *rows, og_error *err) {
     if (!set->n_columns || !pack->n_tokens) return OG_OK;
-    job j = {.set = set, .pack = pack, .rows = rows, .each = scratch_bytes(set)};
+    job j = {.set = set, .pack = pack, .rows = rows, .each = og_table_scratch_bytes(set)};
     int64_t workers = pack->n_tokens > GRAIN ? og_pool_threads(pool) : 1;
     j.memory = og_alloc(workers, (size_t)j.each);
     if (!j.memory) return og_fail(err, OG_ENOMEM, "no memory for %lld bytes of windows", (long long)(workers * j.each));

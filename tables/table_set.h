@@ -36,6 +36,19 @@ struct og_table_set {
 og_status og_table_read(const og_config *map, const og_id_map *ids, const char *const *codebooks, int32_t n_codebooks, og_table *out,
                         og_error *err);
 void og_table_release(og_table *table);
+/* table_rows.c: scratch of one worker, and the filled windows of one part for tokens first .. first + n - 1 of document doc. */
+typedef struct og_table_scratch {
+    int32_t *code[OG_MAX_ORDER];
+    int8_t *tag[OG_MAX_ORDER];
+    uint32_t *present;
+    int64_t *rows;
+} og_table_scratch;
+int64_t og_table_scratch_bytes(const og_table_set *set);
+void og_table_scratch_of(const og_table_set *set, char *memory, og_table_scratch *out);
+/* 0: none of them exists, and *cells is not whole. */
+int og_part_windows(const og_part *part, const og_pack *pack, const og_id_map *ids, int64_t doc, int64_t first, int64_t n,
+                    const og_table_scratch *s, og_cells *cells);
+
 /* table_describe.c */
 og_status og_table_describe(og_table *table, const og_config *map, const og_id_map *ids, const char *const *codebooks, int32_t n_codebooks,
                             og_error *err);
