@@ -3,6 +3,7 @@
 
 #include <omnigram/memory.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 int og_tables_section(const char *verb, const char *path, const og_arguments *arguments, og_config **config, const og_config **tables) {
@@ -24,4 +25,24 @@ og_status og_tables_of_packs(const og_config *tables, const og_packs *packs, og_
     og_status status = og_table_set_new(tables, og_packs_ids(packs), codebooks, n, out, err);
     og_release(codebooks);
     return status;
+}
+
+int og_ids_option(const char *verb, const char *text, og_id_map *ids) {
+    int64_t n[3] = {0, 0, 0}, levels[3] = {1, 1, 1};
+    og_error err = {{0}};
+    const char *at = text;
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        n[i] = strtoll(at, &end, 10);
+        if (end == at) return og_verb_usage(verb, "--ids '%s' is not TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]", text);
+        at = end;
+        if (*at == 'x') {
+            levels[i] = strtoll(at + 1, &end, 10);
+            if (end == at + 1 || i == 0) return og_verb_usage(verb, "--ids '%s' is not TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]", text);
+            at = end;
+        }
+        if (!*at) break;
+        if (*at++ != ',' || i == 2) return og_verb_usage(verb, "--ids '%s' is not TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]", text);
+    }
+    return og_id_map_make(n[0], n[1], levels[1], n[2], levels[2], ids, &err) == OG_OK ? 0 : og_verb_fail(verb, &err);
 }

@@ -8,6 +8,12 @@
 #include <string.h>
 
 static const char help[] =
+    "usage: omnigram audit hash --tables YAML (--packs FILE | --ids TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]) [--svg FILE] [--json FILE]\n"
+    "       omnigram audit hash [--scheme A,B] [--vocab V,V] [--rows N] [--orders N,N] [--svg FILE] [--json FILE]\n\n"
+    "hash       how well n-grams spread over rows: for each cell, the share of random edits that change the row and the rows\n"
+    "           reached while the cell sweeps its vocabulary, against a random function; load and collisions of random n-grams\n"
+    "           and, with --packs, of a corpus. Of the tables of a config, or of schemes by vocabularies. --strict: exit 1 when\n"
+    "           any is weak.\n\n"
     "usage: omnigram audit isolation --config FILE --packs FILE [--packs-probed N] [--documents N] [--json FILE] [--a.b=value ...]\n\n"
     "isolation  pokes documents of a pack and takes documents out, and looks at all others bit for bit: row ids, activations\n"
     "           after every layer, losses, gradients. Then the guards are taken down one at a time (attention, positions,\n"
@@ -16,13 +22,13 @@ static const char help[] =
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-} kinds[] = {{"isolation", og_verb_audit_isolation}};
+} kinds[] = {{"hash", og_verb_audit_hash}, {"isolation", og_verb_audit_isolation}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 static int run(int argc, char **argv) {
     const char *names[N_KINDS];
     for (int i = 0; i < N_KINDS; i++) names[i] = kinds[i].name;
-    if (argc < 1) return og_verb_usage("audit", "say what: %s", names[0]);
+    if (argc < 1) return og_verb_usage("audit", "say what: %s or %s", names[0], names[1]);
     for (int i = 0; i < N_KINDS; i++)
         if (!strcmp(argv[0], kinds[i].name)) return kinds[i].run(argc - 1, argv + 1);
     const char *nearest = og_config_nearest(argv[0], names, N_KINDS);

@@ -22,26 +22,6 @@ static const char help[] =
     "\n"
     "example: omnigram table --tables configs/quickstart.yaml --ids 2000,256,256\n";
 
-static int parse_ids(const char *text, og_id_map *ids) {
-    int64_t n[3] = {0, 0, 0}, levels[3] = {1, 1, 1};
-    og_error err = {{0}};
-    const char *at = text;
-    for (int i = 0; i < 3; i++) {
-        char *end;
-        n[i] = strtoll(at, &end, 10);
-        if (end == at) return og_verb_usage("table", "--ids '%s' is not TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]", text);
-        at = end;
-        if (*at == 'x') {
-            levels[i] = strtoll(at + 1, &end, 10);
-            if (end == at + 1 || i == 0) return og_verb_usage("table", "--ids '%s' is not TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]", text);
-            at = end;
-        }
-        if (!*at) break;
-        if (*at++ != ',' || i == 2) return og_verb_usage("table", "--ids '%s' is not TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]", text);
-    }
-    return og_id_map_make(n[0], n[1], levels[1], n[2], levels[2], ids, &err) == OG_OK ? 0 : og_verb_fail("table", &err);
-}
-
 /* Bytes of one row as the store lays it out, with `state` values of optimiser state; asked of a store of one row. */
 static og_status row_bytes(const og_table_info *info, int32_t state, int64_t *out, og_error *err) {
     og_store *store;
@@ -97,7 +77,7 @@ static int run(int argc, char **argv) {
     if (!failed && arguments.n_files) failed = og_verb_usage("table", "unexpected '%s'", arguments.files[0]);
     if (!failed && !packs_path == !ids_text) failed = og_verb_usage("table", "give --packs FILE or --ids TEXT,IMAGE,AUDIO");
     if (!failed && !tables_path && !arguments.n_overrides) failed = og_verb_usage("table", "give --tables YAML");
-    if (!failed && ids_text) failed = parse_ids(ids_text, &ids);
+    if (!failed && ids_text) failed = og_ids_option("table", ids_text, &ids);
     if (!failed) failed = og_tables_section("table", tables_path, &arguments, &config, &tables);
     if (!failed) {
         og_status status = packs_path ? og_packs_load(packs_path, &packs, &err) : OG_OK;

@@ -83,6 +83,20 @@ static void measure(const grams *g, og_corpus_column *out) {
     out->expected_collided = out->distinct ? -expm1((double)(out->distinct - 1) * log1p(-1 / (double)out->rows)) : 0;
 }
 
+og_status og_hash_audit_table(const og_table_set *set, int32_t i, int32_t ngram, const og_hash_options *options, og_pool *pool, og_hash_report **out,
+                              og_error *err) {
+    if (ngram < 0 || ngram >= og_table_set_ngrams(set, i))
+        return og_fail(err, OG_EINVAL, "table %d, n-gram %d; it has %d", i, ngram, og_table_set_ngrams(set, i));
+    const og_part *part = &set->tables[i].parts[ngram];
+    int8_t tags[OG_MAX_ORDER];
+    uint32_t others = part->layout.sources & ~(1u << part->layout.modality);
+    for (int32_t k = 0; k < OG_MAX_ORDER; k++) tags[k] = (int8_t)(k && others ? __builtin_ctz(others) : part->layout.modality);
+    og_hash_options own = *options;
+    own.vocab = part->layout.code_limit;
+    own.tags = tags;
+    return og_hash_audit(part->addr, &own, pool, out, err);
+}
+
 og_status og_hash_corpus(const og_table_set *set, int32_t i, const og_packs *packs, og_corpus_column *columns, og_error *err) {
     if (i < 0 || i >= set->n_tables) return og_fail(err, OG_EINVAL, "table %d; there are %d", i, set->n_tables);
     const og_table *table = &set->tables[i];

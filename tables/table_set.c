@@ -86,6 +86,8 @@ const og_table_info *og_table_set_info(const og_table_set *set, int32_t i) {
 int32_t og_table_set_columns(const og_table_set *set) { return set->n_columns; }
 const og_column *og_table_set_column(const og_table_set *set, int32_t c) { return c >= 0 && c < set->n_columns ? &set->columns[c] : NULL; }
 int64_t og_table_set_width(const og_table_set *set) { return set->width; }
-const og_addr *og_table_set_addr(const og_table_set *set, int32_t i) {
-    return i >= 0 && i < set->n_tables ? set->tables[i].parts[0].addr : NULL;
+int32_t og_table_set_ngrams(const og_table_set *set, int32_t i) { return i >= 0 && i < set->n_tables ? set->tables[i].n_parts : 0; }
+const og_addr *og_table_set_ngram_addr(const og_table_set *set, int32_t i, int32_t ngram) {
+    return ngram >= 0 && ngram < og_table_set_ngrams(set, i) ? set->tables[i].parts[ngram].addr : NULL;
 }
+const og_addr *og_table_set_addr(const og_table_set *set, int32_t i) { return og_table_set_ngram_addr(set, i, 0); }

@@ -55,6 +55,9 @@ typedef struct og_hash_report {
 /* Pure; the same numbers for any pool. OG_EINVAL when the scheme does not take codes up to V. */
 OG_API og_status og_hash_audit(const og_addr *addr, const og_hash_options *options, og_pool *pool, og_hash_report **out,
                                og_error *err) OG_MUST_USE;
+/* The same for one n-gram of table i, over its own codes and tags (options->vocab and tags are not used). */
+OG_API og_status og_hash_audit_table(const og_table_set *set, int32_t i, int32_t ngram, const og_hash_options *options, og_pool *pool,
+                                     og_hash_report **out, og_error *err) OG_MUST_USE;
 OG_API void og_hash_report_free(og_hash_report *report);
 
 /* What a corpus does to a table: its own n-grams, with their repetitions. */

@@ -64,6 +64,9 @@ OG_API og_status og_table_set_rows(const og_table_set *set, const og_pack *pack,
                                    og_error *err) OG_MUST_USE;
 /* The addressing of table i; where its `cells` list several n-grams, that of the first. */
 OG_API const og_addr *og_table_set_addr(const og_table_set *set, int32_t i);
+/* n-grams that its `cells` list (1 for stencils without cells), and the addressing of one. */
+OG_API int32_t og_table_set_ngrams(const og_table_set *set, int32_t i);
+OG_API const og_addr *og_table_set_ngram_addr(const og_table_set *set, int32_t i, int32_t ngram);
 /* Whether a stored table is this one: OG_EINVAL names both fingerprints and the first part of the descriptions that
  * differs (description may be NULL). */
 OG_API og_status og_table_set_check(const og_table_set *set, int32_t i, const char *fingerprint, const char *description,
