@@ -26,7 +26,7 @@ static const og_key keys[] = {
     {"loose_speech", OG_KEY_BOOL, offsetof(settings, loose_speech), "false", 0, 0, NULL, "allow languages whose clips say less than the caption"},
     {"augment", OG_KEY_I64, CHOICE(augment), "2", 1, 64, NULL, "cards a stamp: the first with the whole picture, others cropped and mirrored"},
     {"sounds", OG_KEY_BOOL, CHOICE(sounds), "true", 0, 0, NULL, "the sound of the thing, on its first card"},
-    {"page_stamps", OG_KEY_I64, CHOICE(page_stamps), "2", 2, 64, NULL, "most stamps on a page"},
+    {"page_stamps", OG_KEY_I64, CHOICE(page_stamps), "4", 2, 64, NULL, "most stamps on a page"},
     {"page_share", OG_KEY_F64, CHOICE(page_share), "0.25", 0, 1, NULL, "share of the spoken captions that go on pages, the rest on cards"},
     {"documents", OG_KEY_I64, CHOICE(documents), "0", 0, 0, NULL, "most documents, in hash order; 0: all"},
     {"seed", OG_KEY_I64, CHOICE(seed), "0", 0, 0, NULL, "of orders, crops and which card a caption is on"},
