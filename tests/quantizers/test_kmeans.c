@@ -61,6 +61,11 @@ static void few(void) {
     CHECK(made == 16 && count_used(five, 500, 2, codes, made) == 1);
     for (int i = 0; i < 32; i++) CHECK(codes[i] == 3);
     og_release(codes);
+    float noisy[64 * 3]; /* 64 rows all but equal, 256 codes: finite codes, and no more used than there are vectors */
+    for (int i = 0; i < 64 * 3; i++) noisy[i] = 0.5f + 1e-7f * (float)(i % 7);
+    CHECK_OK(fit(256, 0, OG_FEW_PAD, noisy, 64, 3, NULL, &codes, &made));
+    CHECK(made == 256 && og_all_finite(codes, 256 * 3) && count_used(noisy, 64, 3, codes, made) <= 7);
+    og_release(codes);
     const float zeros[] = {0.0f, -0.0f, 0.0f, 1.0f};
     CHECK_OK(fit(4, 0, OG_FEW_SHRINK, zeros, 4, 1, NULL, &codes, &made)); /* -0 is 0 */
     CHECK(made == 2);

@@ -21,7 +21,7 @@ typedef struct og_codebook {
     char fingerprint[OG_DIGEST_TEXT]; /* SHA-256 of canonical JSON of {quantizer, modality, levels, size, dim, preprocess} and the raw codes */
 } og_codebook;
 
-/* Takes preprocess and health (both may be NULL); copies codes; computes the fingerprint. */
+/* On success the codebook owns preprocess and health (both may be NULL). Copies codes, which must be finite; computes the fingerprint. */
 OG_API og_status og_codebook_new(const char *quantizer, int32_t modality, int32_t levels, int64_t size,
                                  int64_t dim, const float *codes, og_config *preprocess, og_config *health,
                                  og_codebook **out, og_error *err) OG_MUST_USE;
