@@ -13,7 +13,8 @@ typedef struct keys {
 
 static const og_key key_table[] = {
     OG_ADDR_KEYS(keys),
-    {"rows", OG_KEY_I64, offsetof(keys, rows), "377280", 2, 0x1p61, NULL, "rows R of the table (50304 * 15 / 2); row R - 1 is that of a first token"},
+    {"rows", OG_KEY_I64, offsetof(keys, rows), "377280", 2, 0x1p61, NULL,
+     "rows R of the table (50304 * 15 / 2); row R - 1 is that of a first token"},
     {0},
 };
 
@@ -23,13 +24,17 @@ struct og_addr_impl {
     og_modulus modulus;
 };
 
-static void destroy(og_addr_impl *impl) { og_release(impl); }
+static void destroy(og_addr_impl *impl) {
+    og_release(impl);
+}
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
+                        og_error *err) {
     keys k;
     int64_t order = 2;
     OG_TRY(og_config_read(config, key_table, &k, err));
-    OG_TRY(og_addr_columns(layout, og_config_place(config), &order, &k.rows, 1, k.common.global_rows, err));
+    OG_TRY(og_addr_columns(layout, og_config_place(config), &order, &k.rows, 1,
+                           k.common.global_rows, err));
     og_addr_impl *impl = og_alloc_zero(1, sizeof *impl);
     if (!impl) return og_fail(err, OG_ENOMEM, "no memory for an addressing");
     impl->last = (uint64_t)k.rows - 1;
@@ -46,7 +51,8 @@ static og_status create(const og_config *config, og_addr_impl **out, og_addr_lay
 #define SEES_ONE 2u /* bits of og_cells.present */
 #define SEES_TWO 4u
 
-/* Element 0 of a document is overwritten with R - 1 before pairs are formed, so it is also the first part of pair 1. */
+/* Element 0 of a document is overwritten with R - 1 before pairs are formed, so it is also the
+ * first part of pair 1. */
 static void rows(const og_addr_impl *impl, const og_cells *cells, int64_t *out) {
     const int32_t *now = cells->code[0], *before = cells->code[1];
     for (int64_t i = 0; i < cells->n; i++) {

@@ -1,11 +1,13 @@
-/* addr_blt_poly.c: BLT's hash n-gram embeddings: a polynomial of the window in one of eleven primes, in wrapping int64. */
+/* addr_blt_poly.c: BLT's hash n-gram embeddings: a polynomial of the window in one of eleven
+ * primes, in wrapping int64. */
 #include "addr/modulus.h"
 #include "addr/scheme.h"
 
 #include <omnigram/memory.h>
 
-static const uint64_t primes[] = {1000000007, 5915587277, 1500450271, 3267000013, 5754853343, 4093082899,
-                                  9576890767, 3628273133, 2860486313, 5463458053, 3367900313};
+static const uint64_t primes[] = {1000000007, 5915587277, 1500450271, 3267000013,
+                                  5754853343, 4093082899, 9576890767, 3628273133,
+                                  2860486313, 5463458053, 3367900313};
 #define N_PRIMES ((int64_t)(sizeof primes / sizeof *primes))
 
 typedef struct keys {
@@ -15,9 +17,12 @@ typedef struct keys {
 
 static const og_key key_table[] = {
     OG_ADDR_KEYS(keys),
-    {"order", OG_KEY_I64_LIST, offsetof(keys, order), "[3, 4, 5, 6, 7, 8]", 1, OG_MAX_ORDER, NULL, "group sizes, in bytes"},
-    {"function", OG_KEY_I64_LIST, offsetof(keys, function), "[0, 1, 2]", 0, 10, NULL, "hash functions: indices into the eleven primes (loop outside order)"},
-    {"rows", OG_KEY_I64_LIST, offsetof(keys, rows), "30000", 1, 0x1p61, NULL, "rows of every table, or one number a table"},
+    {"order", OG_KEY_I64_LIST, offsetof(keys, order), "[3, 4, 5, 6, 7, 8]", 1, OG_MAX_ORDER, NULL,
+     "group sizes, in bytes"},
+    {"function", OG_KEY_I64_LIST, offsetof(keys, function), "[0, 1, 2]", 0, 10, NULL,
+     "hash functions: indices into the eleven primes (loop outside order)"},
+    {"rows", OG_KEY_I64_LIST, offsetof(keys, rows), "30000", 1, 0x1p61, NULL,
+     "rows of every table, or one number a table"},
     {0},
 };
 
@@ -33,15 +38,19 @@ struct og_addr_impl {
     column columns[];
 };
 
-static void destroy(og_addr_impl *impl) { og_release(impl); }
+static void destroy(og_addr_impl *impl) {
+    og_release(impl);
+}
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
+                        og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
     const char *place = og_config_place(config);
     int64_t n = k.order.n * k.function.n, orders[OG_COLUMNS_MOST], sizes[OG_COLUMNS_MOST];
     if (n < 1 || n > OG_COLUMNS_MOST)
-        return og_fail(err, OG_EINVAL, "%s: %lld columns; an addressing has 1 to %d", place, (long long)n, OG_COLUMNS_MOST);
+        return og_fail(err, OG_EINVAL, "%s: %lld columns; an addressing has 1 to %d", place,
+                       (long long)n, OG_COLUMNS_MOST);
     for (int64_t c = 0; c < n; c++) orders[c] = k.order.values[c % k.order.n];
     OG_TRY(og_addr_expand(place, "rows", k.rows, n, sizes, err));
     OG_TRY(og_addr_columns(layout, place, orders, sizes, n, k.common.global_rows, err));
@@ -54,7 +63,8 @@ static og_status create(const og_config *config, og_addr_impl **out, og_addr_lay
         at->order = layout->columns[c].order;
         at->base = layout->columns[c].base;
         at->modulus = og_modulus_of((uint64_t)layout->columns[c].rows);
-        for (int32_t lag = at->order - 1; lag >= 0; lag--, power *= prime) at->power[lag] = power; /* the oldest is digit 0 */
+        for (int32_t lag = at->order - 1; lag >= 0; lag--, power *= prime)
+            at->power[lag] = power; /* the oldest is digit 0 */
     }
     layout->width = 1;
     layout->code_limit = (int64_t)INT32_MAX + 1;

@@ -1,4 +1,5 @@
-/* addr_lngram_direct.c: Lngram: learned codes of a few bits address their table directly, without a hash or a collision. */
+/* addr_lngram_direct.c: Lngram: learned codes of a few bits address their table directly, without a
+ * hash or a collision. */
 #include "addr/scheme.h"
 
 #include <omnigram/memory.h>
@@ -12,8 +13,10 @@ typedef struct keys {
 static const og_key key_table[] = {
     OG_ADDR_KEYS(keys),
     {"bits", OG_KEY_I64, offsetof(keys, bits), "4", 1, 16, NULL, "bits of a route's code"},
-    {"order", OG_KEY_I64_LIST, offsetof(keys, order), "[2, 3]", 1, OG_MAX_ORDER, NULL, "orders of the n-grams, one table each"},
-    {"routes", OG_KEY_I64, offsetof(keys, routes), "4", 1, 4096, NULL, "codes of a position (model width / bits); all share an order's table"},
+    {"order", OG_KEY_I64_LIST, offsetof(keys, order), "[2, 3]", 1, OG_MAX_ORDER, NULL,
+     "orders of the n-grams, one table each"},
+    {"routes", OG_KEY_I64, offsetof(keys, routes), "4", 1, 4096, NULL,
+     "codes of a position (model width / bits); all share an order's table"},
     {0},
 };
 
@@ -27,22 +30,27 @@ static void destroy(og_addr_impl *impl) {
     og_release(impl);
 }
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
+                        og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
     const char *place = og_config_place(config);
     int64_t n = k.order.n * k.routes, orders[OG_COLUMNS_MOST], sizes[OG_COLUMNS_MOST];
     if (n < 1 || n > OG_COLUMNS_MOST)
-        return og_fail(err, OG_EINVAL, "%s: %lld columns; an addressing has 1 to %d", place, (long long)n, OG_COLUMNS_MOST);
+        return og_fail(err, OG_EINVAL, "%s: %lld columns; an addressing has 1 to %d", place,
+                       (long long)n, OG_COLUMNS_MOST);
     for (int64_t c = 0; c < n; c++) {
         orders[c] = k.order.values[c / k.routes];
         if (orders[c] * k.bits > 48)
-            return og_fail(err, OG_EINVAL, "%s: order %lld of %lld-bit codes has 2^%lld rows a route; the limit is 2^48", place,
-                           (long long)orders[c], (long long)k.bits, (long long)(orders[c] * k.bits));
+            return og_fail(
+                err, OG_EINVAL,
+                "%s: order %lld of %lld-bit codes has 2^%lld rows a route; the limit is 2^48",
+                place, (long long)orders[c], (long long)k.bits, (long long)(orders[c] * k.bits));
         sizes[c] = INT64_C(1) << (orders[c] * k.bits);
     }
     OG_TRY(og_addr_columns(layout, place, orders, sizes, n, 1, err));
-    /* Routes follow each other in their order's table; tables follow each other only for global rows. */
+    /* Routes follow each other in their order's table; tables follow each other only for global
+     * rows. */
     for (int64_t c = n - 1; !k.common.global_rows && c >= 0; c--)
         layout->columns[c].base -= layout->columns[c / k.routes * k.routes].base;
     og_addr_impl *impl = og_alloc_zero(1, sizeof *impl);

@@ -1,4 +1,5 @@
-/* addr_longcat_mod.c: LongCat Flash-Lite, Next and the serving kernel: base-V modulo rows0 + row_step * j. */
+/* addr_longcat_mod.c: LongCat Flash-Lite, Next and the serving kernel: base-V modulo rows0 +
+ * row_step * j. */
 #include "addr/poly_mod.h"
 #include "addr/scheme.h"
 
@@ -15,16 +16,24 @@ typedef struct keys {
 
 static const og_key key_table[] = {
     OG_ADDR_KEYS(keys),
-    {"vocab", OG_KEY_I64, offsetof(keys, vocab), "131072", 1, 2147483648.0, NULL, "V, the text vocabulary: the base of the hash"},
-    {"max_order", OG_KEY_I64, offsetof(keys, max_order), "4", 2, OG_MAX_ORDER, NULL, "orders are 2 .. max_order (emb_neighbor_num)"},
-    {"splits", OG_KEY_I64, offsetof(keys, splits), "4", 1, 1024, NULL, "tables of each order (emb_split_num)"},
-    {"rows0", OG_KEY_I64, offsetof(keys, rows0), "10223617", 1, 0x1p60, NULL, "rows of table 0 (78 V + 1)"},
-    {"row_step", OG_KEY_I64, offsetof(keys, row_step), "2", 0, 0x1p40, NULL, "table j has rows0 + row_step * j"},
+    {"vocab", OG_KEY_I64, offsetof(keys, vocab), "131072", 1, 2147483648.0, NULL,
+     "V, the text vocabulary: the base of the hash"},
+    {"max_order", OG_KEY_I64, offsetof(keys, max_order), "4", 2, OG_MAX_ORDER, NULL,
+     "orders are 2 .. max_order (emb_neighbor_num)"},
+    {"splits", OG_KEY_I64, offsetof(keys, splits), "4", 1, 1024, NULL,
+     "tables of each order (emb_split_num)"},
+    {"rows0", OG_KEY_I64, offsetof(keys, rows0), "10223617", 1, 0x1p60, NULL,
+     "rows of table 0 (78 V + 1)"},
+    {"row_step", OG_KEY_I64, offsetof(keys, row_step), "2", 0, 0x1p40, NULL,
+     "table j has rows0 + row_step * j"},
     {"variant", OG_KEY_CHOICE, offsetof(keys, variant), "hf", 0, 0, "hf|serving",
-     "hf: a segment ends at eos, special ids are 0; serving: the walk back stops at an ignored token, a current one included. The two "
+     "hf: a segment ends at eos, special ids are 0; serving: the walk back stops at an ignored "
+     "token, a current one included. The two "
      "disagree in the released systems"},
-    {"eos", OG_KEY_I64, offsetof(keys, eos), "", 0, 2147483647.0, NULL, "id that ends a segment and still sees it (hf: 2 when absent; serving: none)"},
-    {"special", OG_KEY_I64_LIST, offsetof(keys, special), "", 0, 2147483647.0, NULL, "hf: multimodal ids that are hashed as 0"},
+    {"eos", OG_KEY_I64, offsetof(keys, eos), "", 0, 2147483647.0, NULL,
+     "id that ends a segment and still sees it (hf: 2 when absent; serving: none)"},
+    {"special", OG_KEY_I64_LIST, offsetof(keys, special), "", 0, 2147483647.0, NULL,
+     "hf: multimodal ids that are hashed as 0"},
     {"ignored", OG_KEY_I64_LIST, offsetof(keys, ignored), "", 1, 2147483647.0, NULL,
      "serving: ids that stop the walk (kept negated in an int32 table, so id 0 cannot be one)"},
     {0},
@@ -46,14 +55,20 @@ static void destroy(og_addr_impl *impl) {
     og_release(impl);
 }
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
+                        og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
     const char *place = og_config_place(config);
     int serving = k.variant == 1, eos_given = og_config_get(config, "eos") != NULL;
-    if (serving && k.special.n) return og_fail(err, OG_EINVAL, "%s: special is a key of variant hf; serving has ignored", place);
-    if (!serving && k.ignored.n) return og_fail(err, OG_EINVAL, "%s: ignored is a key of variant serving; hf has special", place);
-    OG_TRY(og_poly_split_columns(layout, place, k.max_order, k.splits, k.rows0, k.row_step, k.common.global_rows, err));
+    if (serving && k.special.n)
+        return og_fail(err, OG_EINVAL, "%s: special is a key of variant hf; serving has ignored",
+                       place);
+    if (!serving && k.ignored.n)
+        return og_fail(err, OG_EINVAL, "%s: ignored is a key of variant serving; hf has special",
+                       place);
+    OG_TRY(og_poly_split_columns(layout, place, k.max_order, k.splits, k.rows0, k.row_step,
+                                 k.common.global_rows, err));
     int64_t limit = k.vocab, eos = eos_given ? k.eos : 2;
     for (int64_t i = 0; i < k.special.n; i++)
         if (k.special.values[i] >= limit) limit = k.special.values[i] + 1;
@@ -106,22 +121,26 @@ static int32_t hashed_as(const og_addr_impl *impl, int32_t code) {
 
 static void live(const og_addr_impl *impl, const og_cells *cells, uint8_t *out) {
     for (int64_t i = 0; i < cells->n; i++)
-        memset(out + i * impl->n_columns, impl->serving || hashed_as(impl, cells->code[0][i]) > 0, (size_t)impl->n_columns);
+        memset(out + i * impl->n_columns, impl->serving || hashed_as(impl, cells->code[0][i]) > 0,
+               (size_t)impl->n_columns);
 }
 
-/* hf: specials are hashed as 0, and a current 0 takes no lags with it. The serving kernel has neither rule. */
+/* hf: specials are hashed as 0, and a current 0 takes no lags with it. The serving kernel has
+ * neither rule. */
 static void rows(const og_addr_impl *impl, const og_cells *cells, int64_t *out) {
     int32_t code[OG_MAX_ORDER][OG_BLOCK];
     const int32_t *at[OG_MAX_ORDER];
     for (int32_t k = 0; k < impl->cells; k++) at[k] = cells->code[k];
     int zero_current = 0;
-    for (int64_t i = 0; !impl->serving && i < cells->n; i++) zero_current |= hashed_as(impl, cells->code[0][i]) == 0;
+    for (int64_t i = 0; !impl->serving && i < cells->n; i++)
+        zero_current |= hashed_as(impl, cells->code[0][i]) == 0;
     if (impl->n_special || zero_current) {
         for (int32_t k = 0; k < impl->cells; k++) {
             if (k || impl->n_special)
                 for (int64_t i = 0; i < cells->n; i++)
                     code[k][i] = k && code[0][i] == 0 ? 0 : hashed_as(impl, cells->code[k][i]);
-            else memcpy(code[0], cells->code[0], (size_t)cells->n * sizeof(int32_t));
+            else
+                memcpy(code[0], cells->code[0], (size_t)cells->n * sizeof(int32_t));
             at[k] = code[k];
         }
     }
@@ -131,8 +150,10 @@ static void rows(const og_addr_impl *impl, const og_cells *cells, int64_t *out) 
 const og_addr_type og_addr_longcat_mod = {
     .abi = OG_ABI,
     .name = "longcat_mod",
-    .summary = "LongCat Flash-Lite and Next: base-V modulo m + 2j + 1, with live flags; the serving kernel as a variant",
-    .source = "arXiv 2601.21204, modeling_longcat_oe.py; lucifer1004/sglang ngram_embedding.cuh @b437f6be",
+    .summary = "LongCat Flash-Lite and Next: base-V modulo m + 2j + 1, with live flags; the "
+               "serving kernel as a variant",
+    .source = "arXiv 2601.21204, modeling_longcat_oe.py; lucifer1004/sglang ngram_embedding.cuh "
+              "@b437f6be",
     .keys = key_table,
     .create = create,
     .destroy = destroy,

@@ -1,4 +1,5 @@
-/* addr_mojo_mod.c: mojo_opset's over-encoding: the base-V number of the window modulo each table's size. */
+/* addr_mojo_mod.c: mojo_opset's over-encoding: the base-V number of the window modulo each table's
+ * size. */
 #include "addr/poly_mod.h"
 #include "addr/scheme.h"
 
@@ -12,10 +13,12 @@ typedef struct keys {
 
 static const og_key key_table[] = {
     OG_ADDR_KEYS(keys),
-    {"vocab", OG_KEY_I64, offsetof(keys, vocab), "129280", 1, 2147483648.0, NULL, "V, the base and the limit of ids"},
-    {"orders", OG_KEY_I64_LIST, offsetof(keys, orders), "[2, 3, 4, 5]", 1, OG_MAX_ORDER, NULL, "order of each table"},
-    {"rows", OG_KEY_I64_LIST, offsetof(keys, rows), "[16000057, 16000063, 16000067, 16000073]", 1, 0x1p61, NULL,
-     "rows of each table, or one number for all; keep them coprime to vocab"},
+    {"vocab", OG_KEY_I64, offsetof(keys, vocab), "129280", 1, 2147483648.0, NULL,
+     "V, the base and the limit of ids"},
+    {"orders", OG_KEY_I64_LIST, offsetof(keys, orders), "[2, 3, 4, 5]", 1, OG_MAX_ORDER, NULL,
+     "order of each table"},
+    {"rows", OG_KEY_I64_LIST, offsetof(keys, rows), "[16000057, 16000063, 16000067, 16000073]", 1,
+     0x1p61, NULL, "rows of each table, or one number for all; keep them coprime to vocab"},
     {0},
 };
 
@@ -29,13 +32,16 @@ static void destroy(og_addr_impl *impl) {
     og_release(impl);
 }
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
+                        og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
     const char *place = og_config_place(config);
     int64_t n = k.orders.n, sizes[OG_COLUMNS_MOST];
-    if (n > OG_COLUMNS_MOST) n = OG_COLUMNS_MOST + 1; /* og_addr_columns names the limit */
-    else OG_TRY(og_addr_expand(place, "rows", k.rows, n, sizes, err));
+    if (n > OG_COLUMNS_MOST)
+        n = OG_COLUMNS_MOST + 1; /* og_addr_columns names the limit */
+    else
+        OG_TRY(og_addr_expand(place, "rows", k.rows, n, sizes, err));
     OG_TRY(og_addr_columns(layout, place, k.orders.values, sizes, n, k.common.global_rows, err));
     og_addr_impl *impl = og_alloc_zero(1, sizeof *impl);
     if (impl) impl->columns = og_poly_new(layout, (uint64_t)k.vocab, (uint64_t)k.vocab);

@@ -1,4 +1,5 @@
-/* addr_ott_mod.c: Over-Tokenized Transformer: the base-V number of the window modulo m + 2j, k splits an order. */
+/* addr_ott_mod.c: Over-Tokenized Transformer: the base-V number of the window modulo m + 2j, k
+ * splits an order. */
 #include "addr/poly_mod.h"
 #include "addr/scheme.h"
 
@@ -12,12 +13,17 @@ typedef struct keys {
 
 static const og_key key_table[] = {
     OG_ADDR_KEYS(keys),
-    {"vocab", OG_KEY_I64, offsetof(keys, vocab), "100278", 1, 2147483648.0, NULL, "V, the base and the limit of ids (OLMo 2)"},
-    {"max_order", OG_KEY_I64, offsetof(keys, max_order), "3", 2, OG_MAX_ORDER, NULL, "orders are 2 .. max_order (paper: n = 3)"},
+    {"vocab", OG_KEY_I64, offsetof(keys, vocab), "100278", 1, 2147483648.0, NULL,
+     "V, the base and the limit of ids (OLMo 2)"},
+    {"max_order", OG_KEY_I64, offsetof(keys, max_order), "3", 2, OG_MAX_ORDER, NULL,
+     "orders are 2 .. max_order (paper: n = 3)"},
     {"splits", OG_KEY_I64, offsetof(keys, splits), "2", 1, 1024, NULL, "tables k of each order"},
-    {"rows0", OG_KEY_I64, offsetof(keys, rows0), "12800000", 1, 0x1p60, NULL, "rows of table 0; keep it coprime to vocab"},
-    {"row_step", OG_KEY_I64, offsetof(keys, row_step), "2", 0, 0x1p40, NULL, "table j has rows0 + row_step * j"},
-    {"fill", OG_KEY_CHOICE, offsetof(keys, fill), "zero_id", 0, 0, "zero_id|zero_vec", "an absent lag is id 0 (paper), or voids the n-gram"},
+    {"rows0", OG_KEY_I64, offsetof(keys, rows0), "12800000", 1, 0x1p60, NULL,
+     "rows of table 0; keep it coprime to vocab"},
+    {"row_step", OG_KEY_I64, offsetof(keys, row_step), "2", 0, 0x1p40, NULL,
+     "table j has rows0 + row_step * j"},
+    {"fill", OG_KEY_CHOICE, offsetof(keys, fill), "zero_id", 0, 0, "zero_id|zero_vec",
+     "an absent lag is id 0 (paper), or voids the n-gram"},
     {0},
 };
 
@@ -31,11 +37,12 @@ static void destroy(og_addr_impl *impl) {
     og_release(impl);
 }
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
+                        og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
-    OG_TRY(og_poly_split_columns(layout, og_config_place(config), k.max_order, k.splits, k.rows0, k.row_step,
-                                 k.common.global_rows, err));
+    OG_TRY(og_poly_split_columns(layout, og_config_place(config), k.max_order, k.splits, k.rows0,
+                                 k.row_step, k.common.global_rows, err));
     og_addr_impl *impl = og_alloc_zero(1, sizeof *impl);
     if (impl) impl->columns = og_poly_new(layout, (uint64_t)k.vocab, (uint64_t)k.vocab);
     if (!impl || !impl->columns) {

@@ -1,5 +1,5 @@
-/* addr_shuffled.c: a control: another scheme's rows, permuted within each column. Trained tables read through it show what the
- * model does when every n-gram finds another's row. */
+/* addr_shuffled.c: a control: another scheme's rows, permuted within each column. Trained tables
+ * read through it show what the model does when every n-gram finds another's row. */
 #include "addr/scheme.h"
 
 #include <omnigram/memory.h>
@@ -15,7 +15,8 @@ typedef struct keys {
 
 static const og_key key_table[] = {
     OG_ADDR_KEYS(keys),
-    {"of", OG_KEY_NODE, offsetof(keys, of), "{scheme: mix64}", 0, 0, NULL, "the addressing that is shuffled, with its own keys"},
+    {"of", OG_KEY_NODE, offsetof(keys, of), "{scheme: mix64}", 0, 0, NULL,
+     "the addressing that is shuffled, with its own keys"},
     {"seed", OG_KEY_I64, offsetof(keys, seed), "0", 0, 0x1p62, NULL, "seed of the permutation"},
     {0},
 };
@@ -53,13 +54,15 @@ static og_status fill_in(const keys *k, og_addr_impl *impl, og_addr_layout *layo
     layout->columns = columns;
     for (int32_t c = 0; c < of->n_columns; c++) {
         column *at = &impl->columns[c];
-        *at = (column){(uint64_t)of->columns[c].rows, (uint64_t)of->columns[c].base, og_splitmix64((uint64_t)(k->seed + c)), 1};
+        *at = (column){(uint64_t)of->columns[c].rows, (uint64_t)of->columns[c].base,
+                       og_splitmix64((uint64_t)(k->seed + c)), 1};
         while ((at->rows - 1) >> (2 * at->half)) at->half++;
     }
     return OG_OK;
 }
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
+                        og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
     og_addr_impl *impl = og_alloc_zero(1, sizeof *impl);
@@ -73,13 +76,15 @@ static og_status create(const og_config *config, og_addr_impl **out, og_addr_lay
     return OG_OK;
 }
 
-/* A permutation of [0, rows): a Feistel network over the next even power of two, repeated until it lands inside. */
+/* A permutation of [0, rows): a Feistel network over the next even power of two, repeated until it
+ * lands inside. */
 static uint64_t moved(const column *at, uint64_t row) {
     uint64_t mask = (UINT64_C(1) << at->half) - 1;
     do {
         for (uint64_t round = 0; round < 4; round++) {
             uint64_t left = row >> at->half, right = row & mask;
-            row = right << at->half | (left ^ (og_splitmix64(at->key + (round << 58) + right) & mask));
+            row = right << at->half |
+                  (left ^ (og_splitmix64(at->key + (round << 58) + right) & mask));
         }
     } while (row >= at->rows);
     return row;

@@ -1,6 +1,6 @@
-/* addr_welm_knuth32.c: WeLM's hash. Base-V number of the window in 32 bits, Knuth's multiplier, modulo the table.
- * Before the last modulus everything is modulo 2^32: an even V loses old tokens (V = 131072 sees only the newest two), which
- * `omnigram audit hash` shows. */
+/* addr_welm_knuth32.c: WeLM's hash. Base-V number of the window in 32 bits, Knuth's multiplier,
+ * modulo the table. Before the last modulus everything is modulo 2^32: an even V loses old tokens
+ * (V = 131072 sees only the newest two), which `omnigram audit hash` shows. */
 #include "addr/modulus.h"
 #include "addr/scheme.h"
 
@@ -15,13 +15,15 @@ typedef struct keys {
 
 static const og_key key_table[] = {
     OG_ADDR_KEYS(keys),
-    {"vocab", OG_KEY_I64, offsetof(keys, vocab), "155648", 1, 2147483648.0, NULL, "V, the base and the limit of ids (public port)"},
+    {"vocab", OG_KEY_I64, offsetof(keys, vocab), "155648", 1, 2147483648.0, NULL,
+     "V, the base and the limit of ids (public port)"},
     {"orders", OG_KEY_I64_LIST, offsetof(keys, orders), "[2, 2, 3, 3]", 1, OG_MAX_ORDER, NULL,
      "order of each table; unresolved: the public port has 2,2,3,3, the note 2,3,4,5"},
-    {"rows", OG_KEY_I64_LIST, offsetof(keys, rows), "[16000008, 16000016, 16000024, 16000032]", 1, 0x1p61, NULL,
-     "rows of each table (public port; the note says 16000000 each)"},
+    {"rows", OG_KEY_I64_LIST, offsetof(keys, rows), "[16000008, 16000016, 16000024, 16000032]", 1,
+     0x1p61, NULL, "rows of each table (public port; the note says 16000000 each)"},
     {"fill", OG_KEY_CHOICE, offsetof(keys, fill), "zero_id", 0, 0, "zero_id|row0|row0_max",
-     "the first positions of a sample; unresolved, so all readings: 1 absent lags are id 0 (port), 2 an n-gram lacking context is "
+     "the first positions of a sample; unresolved, so all readings: 1 absent lags are id 0 (port), "
+     "2 an n-gram lacking context is "
      "row 0, 3 the first max(orders)-1 positions are row 0 in all tables"},
     {0},
 };
@@ -38,15 +40,20 @@ struct og_addr_impl {
     column columns[];
 };
 
-static void destroy(og_addr_impl *impl) { og_release(impl); }
+static void destroy(og_addr_impl *impl) {
+    og_release(impl);
+}
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
+                        og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
     const char *place = og_config_place(config);
     int64_t n = k.orders.n, rows[OG_COLUMNS_MOST];
-    if (n > OG_COLUMNS_MOST) n = OG_COLUMNS_MOST + 1; /* og_addr_columns names the limit */
-    else OG_TRY(og_addr_expand(place, "rows", k.rows, n, rows, err));
+    if (n > OG_COLUMNS_MOST)
+        n = OG_COLUMNS_MOST + 1; /* og_addr_columns names the limit */
+    else
+        OG_TRY(og_addr_expand(place, "rows", k.rows, n, rows, err));
     OG_TRY(og_addr_columns(layout, place, k.orders.values, rows, n, k.common.global_rows, err));
     og_addr_impl *impl = og_alloc_zero((int64_t)sizeof *impl + n * (int64_t)sizeof(column), 1);
     if (!impl) return og_fail(err, OG_ENOMEM, "no memory for an addressing");
@@ -54,7 +61,8 @@ static og_status create(const og_config *config, og_addr_impl **out, og_addr_lay
     impl->n_columns = (int32_t)n;
     impl->cells = layout->window.max_order;
     for (int64_t c = 0; c < n; c++)
-        impl->columns[c] = (column){layout->columns[c].order, layout->columns[c].base, og_modulus_of((uint64_t)layout->columns[c].rows)};
+        impl->columns[c] = (column){layout->columns[c].order, layout->columns[c].base,
+                                    og_modulus_of((uint64_t)layout->columns[c].rows)};
     layout->width = 1;
     layout->code_limit = k.vocab;
     layout->window.fill = k.fill == 0 ? OG_FILL_ZERO_ID : OG_FILL_ROW0;
@@ -73,7 +81,8 @@ static void rows(const og_addr_impl *impl, const og_cells *cells, int64_t *out) 
             if (impl->columns[c].order != k + 1) continue;
             column at = impl->columns[c];
             for (int64_t i = 0; i < cells->n; i++)
-                out[i * impl->n_columns + c] = at.base + (int64_t)og_mod(run[i] * UINT32_C(2654435761), &at.modulus);
+                out[i * impl->n_columns + c] =
+                    at.base + (int64_t)og_mod(run[i] * UINT32_C(2654435761), &at.modulus);
         }
     }
 }

@@ -22,7 +22,8 @@ static const alias aliases[] = {
     {"lngram", "lngram_direct", ""},
     {"gemma3n_ple", "identity", "variant: gemma3n\n"},
     {"gemma4_ple", "identity", "variant: gemma4\n"},
-    /* One table of 300M rows, four rows a token. Its hash constants are unpublished: the layout is nanochat's, the hash is ours. */
+    /* One table of 300M rows, four rows a token. Its hash constants are unpublished: the layout is
+       nanochat's, the hash is ours. */
     {"nanochat", "mix64", "orders: [2, 3]\nheads: 2\nrows: 300000000\n"},
     {0},
 };
@@ -36,4 +37,6 @@ const char *og_addr_alias(const char *name, const char **preset) {
     return NULL;
 }
 
-const char *og_addr_alias_at(int32_t i) { return aliases[i].name; }
+const char *og_addr_alias_at(int32_t i) {
+    return aliases[i].name;
+}

@@ -7,10 +7,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-og_status og_addr_columns(og_addr_layout *layout, const char *place, const int64_t *orders, const int64_t *rows, int64_t n,
-                          int32_t global_rows, og_error *err) {
+og_status og_addr_columns(og_addr_layout *layout, const char *place, const int64_t *orders,
+                          const int64_t *rows, int64_t n, int32_t global_rows, og_error *err) {
     if (n < 1 || n > OG_COLUMNS_MOST)
-        return og_fail(err, OG_EINVAL, "%s: %lld columns; an addressing has 1 to %d", place, (long long)n, OG_COLUMNS_MOST);
+        return og_fail(err, OG_EINVAL, "%s: %lld columns; an addressing has 1 to %d", place,
+                       (long long)n, OG_COLUMNS_MOST);
     og_column *columns = og_alloc_zero(n, sizeof *columns);
     if (!columns) return og_fail(err, OG_ENOMEM, "no memory for %lld columns", (long long)n);
     int64_t base = 0;
@@ -18,16 +19,19 @@ og_status og_addr_columns(og_addr_layout *layout, const char *place, const int64
     for (int64_t c = 0; c < n; c++) {
         og_status bad = OG_OK;
         if (orders[c] < 1 || orders[c] > OG_MAX_ORDER)
-            bad = og_fail(err, OG_EINVAL, "%s: order %lld of column %lld is not in [1, %d]", place, (long long)orders[c],
-                          (long long)c, OG_MAX_ORDER);
+            bad = og_fail(err, OG_EINVAL, "%s: order %lld of column %lld is not in [1, %d]", place,
+                          (long long)orders[c], (long long)c, OG_MAX_ORDER);
         else if (rows[c] < 1 || rows[c] > OG_ROWS_MOST - base)
-            bad = og_fail(err, OG_EINVAL, "%s: %lld rows of column %lld; a table has at least 1 row, all together at most 2^62",
+            bad = og_fail(err, OG_EINVAL,
+                          "%s: %lld rows of column %lld; a table has at least 1 row, all together "
+                          "at most 2^62",
                           place, (long long)rows[c], (long long)c);
         if (bad != OG_OK) {
             og_release(columns);
             return bad;
         }
-        columns[c] = (og_column){(int32_t)orders[c], heads[orders[c]]++, rows[c], global_rows ? base : 0};
+        columns[c] =
+            (og_column){(int32_t)orders[c], heads[orders[c]]++, rows[c], global_rows ? base : 0};
         base += rows[c];
         if (columns[c].order > longest) longest = columns[c].order;
     }
@@ -37,17 +41,21 @@ og_status og_addr_columns(og_addr_layout *layout, const char *place, const int64
     return OG_OK;
 }
 
-og_status og_addr_expand(const char *place, const char *key, og_i64_list list, int64_t n, int64_t *out, og_error *err) {
+og_status og_addr_expand(const char *place, const char *key, og_i64_list list, int64_t n,
+                         int64_t *out, og_error *err) {
     if (list.n != n && list.n != 1)
-        return og_fail(err, OG_EINVAL, "%s: %s has %lld values for %lld columns; give one a column, or one for all", place, key,
-                       (long long)list.n, (long long)n);
+        return og_fail(err, OG_EINVAL,
+                       "%s: %s has %lld values for %lld columns; give one a column, or one for all",
+                       place, key, (long long)list.n, (long long)n);
     for (int64_t i = 0; i < n; i++) out[i] = list.values[list.n == 1 ? 0 : i];
     return OG_OK;
 }
 
-static og_status hashed_sizes(const og_hashed_keys *k, const char *place, int64_t n, int64_t *rows, og_error *err) {
+static og_status hashed_sizes(const og_hashed_keys *k, const char *place, int64_t n, int64_t *rows,
+                              og_error *err) {
     int32_t prime = k->prime || k->rows.n == 0;
-    if (k->rows.n) OG_TRY(og_addr_expand(place, "rows", k->rows, n, rows, err));
+    if (k->rows.n)
+        OG_TRY(og_addr_expand(place, "rows", k->rows, n, rows, err));
     else
         for (int64_t c = 0; c < n; c++) rows[c] = 1000003;
     if (!prime) return OG_OK;
@@ -66,24 +74,26 @@ static og_status hashed_sizes(const og_hashed_keys *k, const char *place, int64_
     return status;
 }
 
-og_status og_addr_hashed_columns(og_addr_layout *layout, const char *place, const og_hashed_keys *k, int32_t global_rows,
-                                 og_error *err) {
+og_status og_addr_hashed_columns(og_addr_layout *layout, const char *place, const og_hashed_keys *k,
+                                 int32_t global_rows, og_error *err) {
     int64_t n = k->orders.n * k->heads;
     if (n < 1 || n > OG_COLUMNS_MOST)
-        return og_fail(err, OG_EINVAL, "%s: %lld orders of %lld heads; an addressing has 1 to %d columns", place,
+        return og_fail(err, OG_EINVAL,
+                       "%s: %lld orders of %lld heads; an addressing has 1 to %d columns", place,
                        (long long)k->orders.n, (long long)k->heads, OG_COLUMNS_MOST);
     int64_t orders[OG_COLUMNS_MOST], rows[OG_COLUMNS_MOST];
     for (int64_t i = 0; i < k->orders.n; i++) {
         if (i && k->orders.values[i] <= k->orders.values[i - 1])
-            return og_fail(err, OG_EINVAL, "%s: orders ascend; %lld follows %lld", place, (long long)k->orders.values[i],
-                           (long long)k->orders.values[i - 1]);
+            return og_fail(err, OG_EINVAL, "%s: orders ascend; %lld follows %lld", place,
+                           (long long)k->orders.values[i], (long long)k->orders.values[i - 1]);
         for (int64_t h = 0; h < k->heads; h++) orders[i * k->heads + h] = k->orders.values[i];
     }
     OG_TRY(hashed_sizes(k, place, n, rows, err));
     return og_addr_columns(layout, place, orders, rows, n, global_rows, err);
 }
 
-og_status og_addr_text(char **text, int64_t *length, int64_t *capacity, og_error *err, const char *format, ...) {
+og_status og_addr_text(char **text, int64_t *length, int64_t *capacity, og_error *err,
+                       const char *format, ...) {
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);

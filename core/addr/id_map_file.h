@@ -1,4 +1,5 @@
-/* id_map_file.h: a map from raw token ids to compressed ids (omnigram/canonical.h writes it), as addressing reads it. */
+/* id_map_file.h: a map from raw token ids to compressed ids (omnigram/canonical.h writes it), as
+ * addressing reads it. */
 #ifndef OMNIGRAM_ADDR_ID_MAP_FILE_H
 #define OMNIGRAM_ADDR_ID_MAP_FILE_H
 

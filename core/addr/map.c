@@ -12,7 +12,9 @@
 static void blank(const og_addr_layout *layout, const og_cells *cells, int64_t *rows) {
     const og_window *window = &layout->window;
     int32_t row0 = window->fill == OG_FILL_ROW0;
-    if (!cells->present || (!row0 && window->fill != OG_FILL_ZERO_VEC && window->fill != OG_FILL_LEAK)) return;
+    if (!cells->present ||
+        (!row0 && window->fill != OG_FILL_ZERO_VEC && window->fill != OG_FILL_LEAK))
+        return;
     uint32_t whole = (uint32_t)((UINT64_C(1) << cells->order) - 1);
     for (int64_t i = 0; i < cells->n; i++) {
         uint32_t absent = ~cells->present[i] & whole;
@@ -26,11 +28,14 @@ static void blank(const og_addr_layout *layout, const og_cells *cells, int64_t *
     }
 }
 
-/* ---- codes --------------------------------------------------------------------------------------- */
+/* ---- codes
+ * --------------------------------------------------------------------------------------- */
 
-static og_status bad_code(const og_addr *addr, int32_t code, int64_t position, const char *where, og_error *err) {
-    return og_fail(err, OG_EINVAL, "code %d at position %lld%s is not in [%lld, %lld) of scheme %s", code, (long long)position,
-                   where, (long long)addr->layout.least_code, (long long)addr->layout.code_limit, addr->type->name);
+static og_status bad_code(const og_addr *addr, int32_t code, int64_t position, const char *where,
+                          og_error *err) {
+    return og_fail(err, OG_EINVAL, "code %d at position %lld%s is not in [%lld, %lld) of scheme %s",
+                   code, (long long)position, where, (long long)addr->layout.least_code,
+                   (long long)addr->layout.code_limit, addr->type->name);
 }
 
 /* The first code of codes[n] that is not allowed, or n. */
@@ -47,17 +52,22 @@ static int64_t first_bad(const og_addr_layout *l, const int32_t *codes, int64_t 
     return n;
 }
 
-static og_status check_history(const og_addr *addr, const og_engine *engine, const og_history *history, og_error *err) {
+static og_status check_history(const og_addr *addr, const og_engine *engine,
+                               const og_history *history, og_error *err) {
     og_history *past = (og_history *)(uintptr_t)history;
     const og_addr_layout *l = &addr->layout;
     int64_t width = engine->width;
-    if (history->depth != engine->depth || history->width != engine->width || history->lists != engine->lists)
-        return og_fail(err, OG_EINVAL, "a history of %d cells of %d codes for scheme %s, which has %d of %d", history->depth,
-                       history->width, addr->type->name, engine->depth, engine->width);
+    if (history->depth != engine->depth || history->width != engine->width ||
+        history->lists != engine->lists)
+        return og_fail(
+            err, OG_EINVAL, "a history of %d cells of %d codes for scheme %s, which has %d of %d",
+            history->depth, history->width, addr->type->name, engine->depth, engine->width);
     if (!engine->lists) {
         const int32_t *line = og_history_line(past) + (engine->depth - past->reach) * width;
         int64_t bad = first_bad(l, line, past->reach * width, INT64_MIN);
-        return bad < past->reach * width ? bad_code(addr, line[bad], bad / width - past->reach, " (history)", err) : OG_OK;
+        return bad < past->reach * width
+                   ? bad_code(addr, line[bad], bad / width - past->reach, " (history)", err)
+                   : OG_OK;
     }
     og_past lists = og_history_past(past);
     int64_t stride = (engine->depth * width * 4 + 7) / 8 * 2;
@@ -70,7 +80,8 @@ static og_status check_history(const og_addr *addr, const og_engine *engine, con
     return OG_OK;
 }
 
-/* ---- the map -------------------------------------------------------------------------------------- */
+/* ---- the map
+ * -------------------------------------------------------------------------------------- */
 
 typedef struct map {
     const og_addr *addr;
@@ -95,7 +106,8 @@ static og_status sink(void *context, const og_cells *cells, int64_t first, og_er
     blank(layout, cells, rows);
     if (m->live) {
         uint8_t *live = m->live + first * layout->n_columns;
-        if (m->addr->type->live) m->addr->type->live(m->addr->impl, cells, live);
+        if (m->addr->type->live)
+            m->addr->type->live(m->addr->impl, cells, live);
         else
             for (int64_t i = 0; i < cells->n * layout->n_columns; i++) live[i] = rows[i] >= 0;
     }
@@ -113,13 +125,15 @@ static void part(void *context, int64_t begin, int64_t end, int32_t worker) {
     err.message[0] = 0;
     /* Codes before the part are looked back at: they are checked before they are used. */
     int64_t from = begin > engine->depth ? begin - engine->depth : 0, width = engine->width;
-    int64_t n = (end - from) * width, bad = first_bad(&m->addr->layout, stream->codes + from * width, n, INT64_MIN);
+    int64_t n = (end - from) * width,
+            bad = first_bad(&m->addr->layout, stream->codes + from * width, n, INT64_MIN);
     og_status status;
     if (bad < n) {
         status = bad_code(m->addr, stream->codes[from * width + bad], from + bad / width, "", &err);
     } else {
         og_walk_seek(walk, begin, state);
-        status = og_walk_run(walk, state, begin, end, (char *)state + og_engine_history_bytes(engine), sink, m, &err);
+        status = og_walk_run(walk, state, begin, end,
+                             (char *)state + og_engine_history_bytes(engine), sink, m, &err);
     }
     if (status == OG_OK) return;
     pthread_mutex_lock(&m->lock);
@@ -137,8 +151,10 @@ static og_status run_map(map *m, og_history *history, og_pool *pool, og_error *e
     int64_t n = walk->stream->n;
     /* Skipping can look back any distance, so its parts cannot be begun apart from each other. */
     int64_t grain = engine->skip || engine->modality_skip ? (n > 0 ? n : 1) : GRAIN;
-    if (n <= grain) part(m, 0, n, 0);
-    else og_pool_for(pool, n, grain, part, m);
+    if (n <= grain)
+        part(m, 0, n, 0);
+    else
+        og_pool_for(pool, n, grain, part, m);
     if (m->status != OG_OK) {
         if (err) *err = m->error;
         return m->status;
@@ -151,27 +167,39 @@ static og_status run_map(map *m, og_history *history, og_pool *pool, og_error *e
     return OG_OK;
 }
 
-og_status og_addr_map(const og_addr *addr, const og_stream *stream, og_history *history, og_pool *pool, int64_t *rows,
-                      uint8_t *live, int32_t *signs, og_error *err) {
+og_status og_addr_map(const og_addr *addr, const og_stream *stream, og_history *history,
+                      og_pool *pool, int64_t *rows, uint8_t *live, int32_t *signs, og_error *err) {
     const og_addr_layout *layout = &addr->layout;
     og_engine engine = {0};
     OG_TRY(og_engine_make(&layout->window, layout->width, layout->nothing, &engine, err));
     OG_TRY(og_stream_check(&engine, stream, err));
-    if (signs && !addr->type->signs) return og_fail(err, OG_EINVAL, "scheme %s has no sign rows", addr->type->name);
-    if (stream->n > 0 && !rows) return og_fail(err, OG_EINVAL, "scheme %s: no memory for rows was given", addr->type->name);
+    if (signs && !addr->type->signs)
+        return og_fail(err, OG_EINVAL, "scheme %s has no sign rows", addr->type->name);
+    if (stream->n > 0 && !rows)
+        return og_fail(err, OG_EINVAL, "scheme %s: no memory for rows was given", addr->type->name);
     if (history) OG_TRY(check_history(addr, &engine, history, err));
     int64_t state_bytes = og_engine_history_bytes(&engine), threads = og_pool_threads(pool);
     int64_t each = (state_bytes + og_workspace_bytes(&engine) + 63) / 64 * 64;
     int64_t workers = stream->n > GRAIN ? threads : 1;
     char *memory = og_alloc(workers * each + state_bytes, 1);
-    if (!memory) return og_fail(err, OG_ENOMEM, "no memory for %lld bytes of windows", (long long)(workers * each));
+    if (!memory)
+        return og_fail(err, OG_ENOMEM, "no memory for %lld bytes of windows",
+                       (long long)(workers * each));
     og_history *base = (og_history *)(memory + workers * each);
-    if (history) memcpy(base, history, (size_t)state_bytes);
-    else og_engine_reset(&engine, base);
+    if (history)
+        memcpy(base, history, (size_t)state_bytes);
+    else
+        og_engine_reset(&engine, base);
     og_walk walk;
     og_status status = og_walk_begin(&walk, &engine, stream, base, err);
     if (status == OG_OK) {
-        map m = {.addr = addr, .walk = &walk, .rows = rows, .live = live, .signs = signs, .memory = memory, .each = each};
+        map m = {.addr = addr,
+                 .walk = &walk,
+                 .rows = rows,
+                 .live = live,
+                 .signs = signs,
+                 .memory = memory,
+                 .each = each};
         pthread_mutex_init(&m.lock, NULL);
         status = run_map(&m, history, pool, err);
         pthread_mutex_destroy(&m.lock);
@@ -181,15 +209,22 @@ og_status og_addr_map(const og_addr *addr, const og_stream *stream, og_history *
     return status;
 }
 
-og_status og_addr_map_cells(const og_addr *addr, const og_cells *cells, int64_t *rows, og_error *err) {
+og_status og_addr_map_cells(const og_addr *addr, const og_cells *cells, int64_t *rows,
+                            og_error *err) {
     const og_addr_layout *layout = &addr->layout;
-    if (cells->n < 0 || cells->n > OG_BLOCK || cells->width != layout->width || cells->order < layout->window.max_order ||
-        cells->order > OG_MAX_ORDER)
-        return og_fail(err, OG_EINVAL, "%lld windows of %d cells of %d codes for scheme %s, which needs %d cells of %d",
-                       (long long)cells->n, cells->order, cells->width, addr->type->name, layout->window.max_order, layout->width);
+    if (cells->n < 0 || cells->n > OG_BLOCK || cells->width != layout->width ||
+        cells->order < layout->window.max_order || cells->order > OG_MAX_ORDER)
+        return og_fail(
+            err, OG_EINVAL,
+            "%lld windows of %d cells of %d codes for scheme %s, which needs %d cells of %d",
+            (long long)cells->n, cells->order, cells->width, addr->type->name,
+            layout->window.max_order, layout->width);
     for (int32_t k = 0; k < layout->window.max_order; k++) {
-        int64_t n = cells->n * cells->width, bad = first_bad(layout, cells->code[k], n, layout->nothing);
-        if (bad < n) return bad_code(addr, cells->code[k][bad], cells->position + bad / cells->width, "", err);
+        int64_t n = cells->n * cells->width,
+                bad = first_bad(layout, cells->code[k], n, layout->nothing);
+        if (bad < n)
+            return bad_code(addr, cells->code[k][bad], cells->position + bad / cells->width, "",
+                            err);
     }
     addr->type->rows(addr->impl, cells, rows);
     blank(layout, cells, rows);

@@ -5,8 +5,8 @@
 #include <omnigram/window.h>
 
 #define OG_MIX64_TAGS 16 /* modality tags are taken modulo it */
-#define OG_MIX64_A UINT64_C(0xbf58476d1ce4e5b9)
-#define OG_MIX64_B UINT64_C(0x94d049bb133111eb)
+#define OG_MIX64_A    UINT64_C(0xbf58476d1ce4e5b9)
+#define OG_MIX64_B    UINT64_C(0x94d049bb133111eb)
 
 typedef struct og_mix64_column {
     int32_t order, head;
@@ -27,7 +27,8 @@ og_mix64_fn og_mix64_avx512; /* needs AVX-512 F and DQ */
 #ifdef OG_HAVE_AVX2
 og_mix64_fn og_mix64_avx2;
 #endif
-/* What this CPU runs; level (tests): 0 plain, 1 avx2, 2 avx512; NULL where the CPU or build lacks it. */
+/* What this CPU runs; level (tests): 0 plain, 1 avx2, 2 avx512; NULL where the CPU or build lacks
+ * it. */
 og_mix64_fn *og_mix64_best(void);
 og_mix64_fn *og_mix64_level(int32_t level);
 

@@ -1,8 +1,9 @@
-/* pcg64.c: numpy's SeedSequence, PCG64 (XSL-RR 128/64, O'Neill 2014) and Lemire's bounded integers (2019), as NumPy >= 1.17 joins
- * them in default_rng. */
+/* pcg64.c: numpy's SeedSequence, PCG64 (XSL-RR 128/64, O'Neill 2014) and Lemire's bounded integers
+ * (2019), as NumPy >= 1.17 joins them in default_rng. */
 #include "addr/pcg64.h"
 
-/* ---- SeedSequence: an integer's 32-bit words stirred into a pool of four --------------------------- */
+/* ---- SeedSequence: an integer's 32-bit words stirred into a pool of four
+ * --------------------------- */
 
 static uint32_t stir(uint32_t value, uint32_t *constant) {
     value ^= *constant;
@@ -17,7 +18,8 @@ static uint32_t mingle(uint32_t x, uint32_t y) {
 }
 
 static void seed_words(uint64_t seed, uint64_t out[4]) {
-    uint32_t entropy[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)}, pool[4], constant = UINT32_C(0x43b0d7e5);
+    uint32_t entropy[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)}, pool[4],
+             constant = UINT32_C(0x43b0d7e5);
     for (int i = 0; i < 4; i++) pool[i] = stir(i < 2 ? entropy[i] : 0, &constant);
     for (int from = 0; from < 4; from++)
         for (int to = 0; to < 4; to++)
@@ -33,10 +35,12 @@ static void seed_words(uint64_t seed, uint64_t out[4]) {
     for (int i = 0; i < 4; i++) out[i] = words[2 * i] | (uint64_t)words[2 * i + 1] << 32;
 }
 
-/* ---- the generator ------------------------------------------------------------------------------------ */
+/* ---- the generator
+ * ------------------------------------------------------------------------------------ */
 
 static void step(og_pcg64 *rng) {
-    const og_u128 multiplier = (og_u128)UINT64_C(2549297995355413924) << 64 | UINT64_C(4865540595714422341);
+    const og_u128 multiplier =
+        (og_u128)UINT64_C(2549297995355413924) << 64 | UINT64_C(4865540595714422341);
     rng->state = rng->state * multiplier + rng->increment;
 }
 
@@ -71,7 +75,8 @@ static uint32_t next32(og_pcg64 *rng) {
     return (uint32_t)word;
 }
 
-/* Lemire's method with the rejection that makes it exact; spans of at most 32 bits draw 32-bit words. */
+/* Lemire's method with the rejection that makes it exact; spans of at most 32 bits draw 32-bit
+ * words. */
 uint64_t og_pcg64_below(og_pcg64 *rng, uint64_t high) {
     uint64_t most = high - 1;
     if (most == 0) return 0;

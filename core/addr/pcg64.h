@@ -1,4 +1,5 @@
-/* pcg64.h: numpy's default_rng(seed).integers(0, high, dtype=int64), bit for bit: what Engram's multipliers are drawn from. */
+/* pcg64.h: numpy's default_rng(seed).integers(0, high, dtype=int64), bit for bit: what Engram's
+ * multipliers are drawn from. */
 #ifndef OMNIGRAM_ADDR_PCG64_H
 #define OMNIGRAM_ADDR_PCG64_H
 

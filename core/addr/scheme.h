@@ -13,40 +13,67 @@ typedef struct og_addr_keys {
 
 #define OG_ADDR_KEYS(type)                                                                         \
     {"scheme", OG_KEY_STRING, offsetof(type, common.scheme), "", 0, 0, NULL, "the scheme's name"}, \
-    {"window", OG_KEY_NODE, offsetof(type, common.window), "", 0, 0, NULL,                         \
-     "breaks and fills that replace the scheme's preset (docs/addressing.md)"},                    \
-    {"global_rows", OG_KEY_BOOL, offsetof(type, common.global_rows), "false", 0, 0, NULL,          \
-     "rows include the sizes of the columns before"}
+        {"window",                                                                                 \
+         OG_KEY_NODE,                                                                              \
+         offsetof(type, common.window),                                                            \
+         "",                                                                                       \
+         0,                                                                                        \
+         0,                                                                                        \
+         NULL,                                                                                     \
+         "breaks and fills that replace the scheme's preset (docs/addressing.md)"},                \
+    {                                                                                              \
+        "global_rows", OG_KEY_BOOL, offsetof(type, common.global_rows), "false", 0, 0, NULL,       \
+            "rows include the sizes of the columns before"                                         \
+    }
 
-#define OG_ROWS_MOST ((int64_t)1 << 62) /* rows of all columns together */
+#define OG_ROWS_MOST    ((int64_t)1 << 62) /* rows of all columns together */
 #define OG_COLUMNS_MOST 4096
 
-/* orders[n], rows[n] to layout->columns: checks them, numbers the heads of each order, sums the bases when global. Sets
- * the window's max_order. place names the config in messages. */
-og_status og_addr_columns(og_addr_layout *layout, const char *place, const int64_t *orders, const int64_t *rows, int64_t n,
-                          int32_t global_rows, og_error *err);
+/* orders[n], rows[n] to layout->columns: checks them, numbers the heads of each order, sums the
+ * bases when global. Sets the window's max_order. place names the config in messages. */
+og_status og_addr_columns(og_addr_layout *layout, const char *place, const int64_t *orders,
+                          const int64_t *rows, int64_t n, int32_t global_rows, og_error *err);
 /* Keys of the schemes that hash as many rows as they are told: mix64 and the controls. */
 typedef struct og_hashed_keys {
     og_i64_list orders, rows;
     int64_t heads;
     int32_t prime;
 } og_hashed_keys;
-#define OG_HASHED_KEYS(type)                                                                                             \
-    {"orders", OG_KEY_I64_LIST, offsetof(type, columns.orders), "[2, 3, 4, 5]", 1, OG_MAX_ORDER, NULL,                   \
-     "orders n of the n-grams, ascending"},                                                                              \
-    {"heads", OG_KEY_I64, offsetof(type, columns.heads), "1", 1, 256, NULL, "hashes (columns) of each order"},           \
-    {"rows", OG_KEY_I64_LIST, offsetof(type, columns.rows), "", 1, 0x1p61, NULL,                                         \
-     "rows of every column, or a list with one number a column; taken as given (absent: distinct primes from 1000003)"}, \
-    {"prime", OG_KEY_BOOL, offsetof(type, columns.prime), "false", 0, 0, NULL, "raise rows to distinct primes"}
+#define OG_HASHED_KEYS(type)                                                                       \
+    {"orders",                                                                                     \
+     OG_KEY_I64_LIST,                                                                              \
+     offsetof(type, columns.orders),                                                               \
+     "[2, 3, 4, 5]",                                                                               \
+     1,                                                                                            \
+     OG_MAX_ORDER,                                                                                 \
+     NULL,                                                                                         \
+     "orders n of the n-grams, ascending"},                                                        \
+        {"heads", OG_KEY_I64, offsetof(type, columns.heads),   "1", 1,                             \
+         256,     NULL,       "hashes (columns) of each order"},                                   \
+        {"rows",                                                                                   \
+         OG_KEY_I64_LIST,                                                                          \
+         offsetof(type, columns.rows),                                                             \
+         "",                                                                                       \
+         1,                                                                                        \
+         0x1p61,                                                                                   \
+         NULL,                                                                                     \
+         "rows of every column, or a list with one number a column; taken as given (absent: "      \
+         "distinct primes from 1000003)"},                                                         \
+    {                                                                                              \
+        "prime", OG_KEY_BOOL, offsetof(type, columns.prime), "false", 0, 0, NULL,                  \
+            "raise rows to distinct primes"                                                        \
+    }
 /* Order-major, heads within an order. */
-og_status og_addr_hashed_columns(og_addr_layout *layout, const char *place, const og_hashed_keys *keys, int32_t global_rows,
-                                 og_error *err);
+og_status og_addr_hashed_columns(og_addr_layout *layout, const char *place,
+                                 const og_hashed_keys *keys, int32_t global_rows, og_error *err);
 
 /* A list as it is given, or one number repeated n times; wrong lengths are errors. out [n]. */
-og_status og_addr_expand(const char *place, const char *key, og_i64_list list, int64_t n, int64_t *out, og_error *err);
+og_status og_addr_expand(const char *place, const char *key, og_i64_list list, int64_t n,
+                         int64_t *out, og_error *err);
 
 /* Appends to a string that grows; *text is og_alloc'ed (NULL at first). */
-og_status og_addr_text(char **text, int64_t *length, int64_t *capacity, og_error *err, const char *format, ...) OG_PRINTF(5, 6);
+og_status og_addr_text(char **text, int64_t *length, int64_t *capacity, og_error *err,
+                       const char *format, ...) OG_PRINTF(5, 6);
 
 /* An addressing's scheme, for a scheme that wraps another. */
 const og_addr_impl *og_addr_impl_of(const og_addr *addr);

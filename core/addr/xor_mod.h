@@ -1,4 +1,5 @@
-/* xor_mod.h: row = (XOR over k of code_k * multiplier_k) mod prime: the hash of Engram and of Qwen's n-gram layer. */
+/* xor_mod.h: row = (XOR over k of code_k * multiplier_k) mod prime: the hash of Engram and of
+ * Qwen's n-gram layer. */
 #ifndef OMNIGRAM_ADDR_XOR_MOD_H
 #define OMNIGRAM_ADDR_XOR_MOD_H
 
