@@ -27,6 +27,7 @@ parent=$(dirname "$folder")
 mkdir -p "$parent" || exit 1
 parent=$(cd "$parent" && pwd)
 folder=$parent/$(basename "$folder")
+find "$parent" -maxdepth 1 -name '.fetch-??????' -mmin +60 -exec rm -rf {} + # left by a killed run
 work=$(mktemp -d "$parent/.fetch-XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
