@@ -102,7 +102,12 @@ static const og_hash_lag *lag_number(const og_audit_entry *e, int32_t i) { /* he
 
 static void add_row(text *t, const og_audit_entry *e, int32_t y) {
     const og_hash_lag *l;
-    add(t, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", LEFT - 10, y + 17, e->name);
+    add(t, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", LEFT - 10, y + 17);
+    for (const char *c = e->name; *c; c++) { /* a table's name is the user's */
+        if (*c == '<' || *c == '&') add(t, "&#%d;", *c);
+        else add(t, "%c", *c);
+    }
+    add(t, "</text>\n");
     for (int32_t i = 0; (l = lag_number(e, i)) != NULL; i++) {
         double share = l->distinct / l->ideal;
         share = share > 1 ? 1 : share;
@@ -111,7 +116,8 @@ static void add_row(text *t, const og_audit_entry *e, int32_t y) {
         add(t, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"hsl(%d,70%%,%d%%)\"><title>order %d, lag %d: %.1f of %.1f rows, %.3f %% of edits</title></rect>\n", x, y,
             CELL_W - 2, CELL_H - 2, hue, light, l->order, l->lag, l->distinct, l->ideal, 100 * l->changed);
         add(t, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" font-size=\"10\">n%d lag %d</text>\n", x + CELL_W / 2, y + 11, l->order, l->lag);
-        add(t, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" font-size=\"10\">%.4g %%</text>\n", x + CELL_W / 2, y + 21, 100 * share);
+        if (share < 1e-4) add(t, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" font-size=\"10\">&lt; 0.01 %%</text>\n", x + CELL_W / 2, y + 21);
+        else add(t, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" font-size=\"10\">%.4g %%</text>\n", x + CELL_W / 2, y + 21, 100 * share);
     }
 }
 
