@@ -1,0 +1,183 @@
+"""The verbs pack, inspect, table and audit hash: figures, messages, JSON, and that nothing half-written remains."""
+
+import json
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from omnigram._ffi import ffi, lib
+from omnigram.config import as_config
+from omnigram.errors import call
+from omnigram.program import find_program
+
+TABLES = """
+tables:
+  text:  {modality: text, orders: [2, 3], addressing: {rows: 4099}, dim: 16}
+  image: {stencil: grid, cells: [[W], [N, NE]], anchor: next, addressing: {rows: 4099}, dim: 8, dtype: f32}
+"""
+
+
+def run(*arguments, status=0):
+    done = subprocess.run([find_program(), *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == status, (done.returncode, done.stderr)
+    return done
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Documents of a small synthetic data set, packed, and a config of tables."""
+    out = tmp_path_factory.mktemp("packs")
+    config = {"dataset": {"name": "synthetic", "documents": 40, "size": 32}, "image": {"size": 32}}
+    call(lib.og_prepare, as_config(config).pointer, str(out / "prepared").encode(), ffi.NULL, ffi.NULL, ffi.NULL)
+    run("quantize", "--prepared", out / "prepared", "--out", out / "codes", "--text.vocab=400", "--image.size=32",
+        "--audio.size=16", "--image.iterations=3", "--audio.iterations=3")
+    run("pack", "--documents", out / "codes" / "train.documents.safetensors", "--out", out / "train.packs.safetensors",
+        "--pack.capacity=512")
+    (out / "tables.yaml").write_text(TABLES)
+    return out
+
+
+# ---- pack ------------------------------------------------------------------------------------------------------
+
+
+def lengths(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "lengths.txt"
+    path.write_text(text)
+    return path
+
+
+def test_lengths(tmp_path):
+    rng = random.Random(1)
+    values = [min(2048, max(1, int(rng.lognormvariate(4.6, 0.9)))) for _ in range(10000)]
+    path = lengths(tmp_path, "".join(f"{v}\n" for v in values))
+    got = json.loads(run("pack", "--lengths", path, "--capacity", 2048, "--json", "-").stdout)
+    assert got["lower_bound"] <= got["bins"] <= got["lower_bound"] + 1 and got["fill"] >= 0.998
+    assert got["fill"] == pytest.approx(sum(values) / (got["bins"] * 2048)) and got["documents_per_s"] > 1e5
+
+
+@pytest.mark.parametrize("text", ["3\n0\n2\n", "0\n3\n2\n", "3\n2\n0", "3\r\n 0\n\t2 \n"])
+def test_lengths_of_nothing_are_counted(tmp_path, text):
+    got = json.loads(run("pack", "--lengths", lengths(tmp_path, text), "--capacity", 5, "--json", "-").stdout)
+    assert (got["bins"], got["lower_bound"], got["empty"], got["documents"], got["fill"]) == (1, 1, 1, 2, 1.0)
+
+
+def test_bad_lengths_are_named(tmp_path):
+    path = lengths(tmp_path, "3\n9\n")
+    message = run("pack", "--lengths", path, "--capacity", 4, status=1).stderr
+    assert f"{path}:2: length 9, the pack holds 4" in message
+    for policy, bins, lost in (("drop", 1, 9), ("truncate", 2, 5), ("fragment", 3, 0)):
+        got = json.loads(run("pack", "--lengths", path, "--capacity", 4, f"--pack.long_doc={policy}", "--json", "-").stdout)
+        assert (got["bins"], got["tokens_lost"], got["tokens"]) == (bins, lost, 12)
+    for text, word in (("3\n-1\n", ":2: '-1' is no length"), ("3\n\n4\n", ":2: '' is no length"), ("3.5\n", "'3.5'"), ("", "no lengths"),
+                       ("99999999999999999999\n", "is no length")):
+        assert word in run("pack", "--lengths", lengths(tmp_path, text), "--capacity", 4, status=1).stderr
+    assert "1 .. 16777216" in run("pack", "--lengths", path, "--capacity", 0, status=1).stderr
+    assert "missing.txt" in run("pack", "--lengths", tmp_path / "missing.txt", "--capacity", 4, status=1).stderr
+
+
+def test_usage():
+    for arguments, word in ((["pack"], "give --documents"), (["pack", "--lengths", "x", "--documents", "y"], "give --documents"),
+                            (["pack", "--documents", "x"], "--out"), (["pack", "--lengths", "x", "--capasity", "3"], "--capacity"),
+                            (["pack", "--lengths", "x", "--pak.capacity=3"], "--pack.capacity"), (["inspect"], "one file"),
+                            (["table"], "--packs"), (["audit", "hsah"], "did you mean 'hash'")):
+        assert word in run(*arguments, status=2).stderr
+    for verb in ("pack", "inspect", "table", "audit"):
+        assert "usage" in run(verb, "--help").stdout
+
+
+def test_documents(folder, tmp_path):
+    out = tmp_path / "packs.safetensors"
+    documents = folder / "codes" / "train.documents.safetensors"
+    got = json.loads(run("pack", "--documents", documents, "--out", out, "--pack.capacity=512", "--json", "-").stdout)
+    packing = got["counters"]["packing"]
+    for what in ("documents", "tokens", "images"):
+        row = packing[what]
+        assert row["read"] == row["kept"] + row["cut"] + sum(row["dropped"].values())
+    assert got["bins"] == packing["bins"] >= got["lower_bound"] and 0 < got["fill"] <= 1
+    again = tmp_path / "again.safetensors"
+    run("pack", "--documents", documents, "--out", again, "--capacity", 512)
+    assert out.read_bytes() == again.read_bytes()
+    # a document too long for the pack is an error that names it, and no file appears
+    message = run("pack", "--documents", documents, "--out", tmp_path / "no.safetensors", "--pack.capacity=64", status=1).stderr
+    assert "document 0:" in message and "64" in message
+    assert not list(tmp_path.glob("no*"))
+    torn = tmp_path / "torn.safetensors"
+    torn.write_bytes(out.read_bytes()[:-7])
+    assert "torn.safetensors" in run("inspect", torn, status=1).stderr
+
+
+# ---- inspect ---------------------------------------------------------------------------------------------------
+
+
+def test_inspect(folder):
+    packs = folder / "train.packs.safetensors"
+    text = run("inspect", packs, "--tables", folder / "tables.yaml").stdout
+    assert "\033" not in text and max(map(len, text.splitlines())) <= 120
+    assert "document 0" in text and "image-begin" in text and "row-end" in text and "2:\u00b7" in text
+    got = json.loads(run("inspect", packs, "--tables", folder / "tables.yaml", "--json", "-").stdout)
+    assert got["n_tokens"] == 512 == len(got["tokens"])
+    images = [s for s in got["segments"] if s["modality"] == "image"]
+    tokens = got["tokens"]
+    assert images
+    for s in images:  # the grid is whole, and N of the next cell is one row up: it exists from the second row on
+        for t in tokens[s["start"]:s["start"] + s["length"]]:
+            assert t["segment"] == got["segments"].index(s)
+            following = tokens[t["token"] + 1]
+            west, north_east = t["rows"]["image"]
+            inside = following["modality"] == "image"
+            assert (west is not None) == (inside and following["column"] > 0)
+            assert (north_east is not None) == (inside and following["row"] > 0 and following["column"] + 1 < s["columns"])
+    for t in tokens:
+        assert t["rows"]["text"] == [None, None] or t["modality"] == "text"
+    short = run("inspect", packs, "--pack", 0, "--tokens", "3:5").stdout
+    assert short.splitlines()[-1].split()[0] == "4"
+    for arguments, word in ((["--pack", "100000"], "there are"), (["--tokens", "5:3"], "0:512"), (["--tokens", "x"], "FROM:TO"), (["--pack", "-3"], "no count")):
+        done = subprocess.run([find_program(), "inspect", packs, *arguments], capture_output=True, text=True)
+        assert done.returncode in (1, 2) and word in done.stderr
+
+
+# ---- table -----------------------------------------------------------------------------------------------------
+
+
+def test_table(folder):
+    got = json.loads(run("table", "--tables", folder / "tables.yaml", "--ids", "2000,256", "--json", "-").stdout)
+    text, image = got["tables"]
+    assert (text["rows"], text["dim"], text["dtype"], image["rows"], image["dtype"]) == (8198, 16, "BF16", 8198, "F32")
+    assert [c["order"] for c in text["columns"]] == [2, 3] and [c["base"] for c in image["columns"]] == [0, 4099]
+    assert got["columns"] == 4 and got["width"] == 2 * 16 + 2 * 8
+    assert text["bytes"] == text["rows"] * text["row_bytes"] and text["row_bytes"] >= 32
+    packed = json.loads(run("table", "--tables", folder / "tables.yaml", "--packs", folder / "train.packs.safetensors", "--json", "-").stdout)
+    assert packed["tables"][1]["fingerprint"] != image["fingerprint"]  # other codebooks
+    changed = json.loads(run("table", "--tables", folder / "tables.yaml", "--ids", "2000,256", "--tables.text.addressing.rows=10", "--json", "-").stdout)
+    assert changed["tables"][0]["rows"] == 20
+    message = run("table", "--tables", folder / "tables.yaml", "--ids", "2000,256", "--tables.image.stencil=gird", status=1).stderr
+    assert "table image" in message and "did you mean 'grid'" in message
+    assert "no image codes" in run("table", "--tables", folder / "tables.yaml", "--ids", "2000", status=1).stderr
+
+
+# ---- audit hash ------------------------------------------------------------------------------------------------
+
+
+def test_audit_hash_of_schemes(tmp_path):
+    svg = tmp_path / "hash.svg"
+    got = json.loads(run("audit", "hash", "--scheme", "mix64,welm_knuth32", "--vocab", "131072,50257", "--json", "-", "--svg", svg).stdout)["hash"]
+    oldest = {name: [lag for lag in entry["lags"] if lag["lag"] == lag["order"] - 1] for name, entry in got.items()}
+    assert [lag["distinct"] for lag in oldest["welm_knuth32/131072"]] == [15625, 1, 1, 1]  # a 5-gram that sees two tokens
+    assert all(lag["changed"] == 0 for lag in oldest["welm_knuth32/131072"][1:])
+    assert all(lag["distinct"] >= 0.99 * lag["ideal"] for name in ("welm_knuth32/50257", "mix64/131072", "mix64/50257") for lag in got[name]["lags"])
+    assert got["welm_knuth32/131072"]["warnings"] and not got["mix64/131072"]["warnings"] and not got["welm_knuth32/50257"]["warnings"]
+    assert svg.read_text().startswith("<svg") and svg.read_text().count("<rect") > 50
+    run("audit", "hash", "--scheme", "welm_knuth32", "--vocab", "131072", "--strict", status=1)
+
+
+def test_audit_hash_of_tables(folder):
+    got = json.loads(run("audit", "hash", "--tables", folder / "tables.yaml", "--packs", folder / "train.packs.safetensors", "--json", "-").stdout)["hash"]
+    assert set(got) == {"text", "image"}
+    for entry in got.values():
+        for lag in entry["lags"]:
+            assert lag["changed"] > 0.99 and 0.99 * lag["ideal"] <= lag["distinct"] <= entry["vocab"]
+        for column in entry["corpus"]:
+            assert 0 < column["used"] <= column["distinct"] <= column["ngrams"]
+    assert len(got["image"]["lags"]) == 1 + 2  # next-anchored: W alone, then N and NE
