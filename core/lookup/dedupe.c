@@ -10,32 +10,38 @@ int64_t og_dedupe_bytes(int64_t n) { return n <= 0 ? 64 : n * 32 + 64; }
 
 static int bits_of(uint64_t value) { return value ? 64 - __builtin_clzll(value) : 0; }
 
-/* Digits of at most 11 bits, of equal width: 2,048 counters stay in the first-level cache. */
-static int digit_bits(int bits, int *passes) {
-    *passes = bits <= 0 ? 0 : (bits + 10) / 11;
+enum { DIGIT = 11, SMALL_DIGIT = 9, SMALL = 8192, MOST_PASSES = (64 + SMALL_DIGIT - 1) / SMALL_DIGIT, AHEAD = 24 };
+
+/* Digits of equal width. More bits mean fewer passes, but a short batch does not pay for clearing 2,048 counters. */
+static int digit_bits(int64_t n, int bits, int *passes) {
+    int most = n < SMALL ? SMALL_DIGIT : DIGIT;
+    *passes = (bits + most - 1) / most;
     return *passes ? (bits + *passes - 1) / *passes : 0;
 }
 
-/* Sorts packed keys by bits [low, low + bits); stable. Returns the array that holds the result. */
-static uint64_t *sort_packed(uint64_t *from, uint64_t *to, int64_t n, int low, int bits) {
-    int passes, width = digit_bits(bits, &passes);
-    if (!passes) return from;
-    uint64_t count[6][2048];
+/* Packs (id - least, position) and sorts by the id; stable. Returns the array that holds the result. */
+static uint64_t *sort_packed(const int64_t *ids, uint64_t least, uint64_t *from, uint64_t *to, int64_t n, int low, int bits) {
+    int passes, width = digit_bits(n, bits, &passes);
+    uint32_t count[MOST_PASSES][1 << DIGIT];
     const uint64_t mask = (UINT64_C(1) << width) - 1;
     memset(count, 0, sizeof count[0] * (size_t)passes);
     for (int64_t i = 0; i < n; i++) {
-        uint64_t key = from[i] >> low;
+        uint64_t key = (uint64_t)ids[i] - least;
+        from[i] = key << low | (uint64_t)i;
         for (int p = 0; p < passes; p++, key >>= width) count[p][key & mask]++;
     }
     for (int p = 0; p < passes; p++) {
         int shift = low + p * width;
-        uint64_t sum = 0;
+        uint32_t sum = 0, *c = count[p];
         for (uint64_t d = 0; d <= mask; d++) {
-            uint64_t c = count[p][d];
-            count[p][d] = sum;
-            sum += c;
+            uint32_t here = c[d];
+            c[d] = sum;
+            sum += here;
         }
-        for (int64_t i = 0; i < n; i++) to[count[p][from[i] >> shift & mask]++] = from[i];
+        for (int64_t i = 0; i < n; i++) {
+            uint64_t key = from[i];
+            to[c[key >> shift & mask]++] = key;
+        }
         uint64_t *swap = from;
         from = to;
         to = swap;
@@ -48,10 +54,10 @@ typedef struct wide_pair {
 } wide_pair;
 
 static wide_pair *sort_wide(wide_pair *from, wide_pair *to, int64_t n, int bits) {
-    int passes, width = digit_bits(bits, &passes);
+    int passes, width = digit_bits(n, bits, &passes);
     const uint64_t mask = passes ? (UINT64_C(1) << width) - 1 : 0;
     for (int p = 0; p < passes; p++) {
-        uint64_t count[2048] = {0}, sum = 0;
+        uint64_t count[1 << DIGIT] = {0}, sum = 0;
         int shift = p * width;
         for (int64_t i = 0; i < n; i++) count[from[i].id >> shift & mask]++;
         for (uint64_t d = 0; d <= mask; d++) {
@@ -79,12 +85,10 @@ og_sorted og_sort_ids(const int64_t *ids, int64_t n, void *scratch) {
     int id_bits = bits_of(range), position_bits = bits_of((uint64_t)n - 1);
     sorted.least = least;
     sorted.n = n;
-    if (id_bits + position_bits <= 64 && position_bits < 64) {
+    if (id_bits + position_bits <= 64 && position_bits <= 32) {
         uint64_t *a = scratch, *b = a + n;
         sorted.shift = position_bits;
-        for (int64_t i = 0; i < n; i++)
-            a[i] = position_bits ? ((uint64_t)ids[i] - (uint64_t)least) << position_bits | (uint64_t)i : (uint64_t)ids[i] - (uint64_t)least;
-        sorted.packed = sort_packed(a, b, n, position_bits, id_bits);
+        sorted.packed = sort_packed(ids, (uint64_t)least, a, b, n, position_bits, id_bits);
         return sorted;
     }
     wide_pair *a = scratch, *b = a + n;
@@ -101,6 +105,7 @@ int64_t og_dedupe(const int64_t *ids, int64_t n, int64_t *distinct, int64_t *inv
     if (sorted.packed) { /* branch-free: a new id moves on, an old one is written over itself */
         const uint64_t mask = sorted.shift ? (UINT64_C(1) << sorted.shift) - 1 : 0;
         for (int64_t i = 0; i < n; i++) {
+            if (i + AHEAD < n) __builtin_prefetch(&inverse[sorted.packed[i + AHEAD] & mask], 1, 3); /* the writes are scattered */
             uint64_t id = sorted.packed[i] >> sorted.shift;
             d += id != last;
             last = id;

@@ -121,8 +121,8 @@ void og_lookup_run(const og_lookup *l, const int64_t *rows, int64_t begin, int64
             count->distinct += n - absent;
             continue;
         }
-        double share = og_distinct_share(g.rows, g.row_step, n);
-        if (n < DEDUPE_LEAST || share > dedupe_share || !make_room(scratch, n * 8 + og_dedupe_bytes(n))) {
+        double share = n < DEDUPE_LEAST ? 1 : og_distinct_share(g.rows, g.row_step, n);
+        if (share > dedupe_share || !make_room(scratch, n * 8 + og_dedupe_bytes(n))) {
             count->distinct += (int64_t)(share * (double)(n - absent) + 0.5);
             continue;
         }

@@ -107,7 +107,7 @@ static void apply_range(void *context, int64_t begin, int64_t end, int32_t worke
     og_store *store = job->store;
     float *sum = job->segments->buffers + worker * job->segments->buffer_floats, *values = sum + store->dim;
     uint32_t mode = og_float_mode_enter();
-    enum { AHEAD = 2 };
+    enum { AHEAD = 4 };
     for (int64_t i = begin; i < end; i++) {
         if (i + AHEAD < end) prefetch_segment(job, i + AHEAD);
         int64_t row = og_segment_row(job->segments, i);

@@ -3,6 +3,7 @@
 #define OMNIGRAM_CORE_H
 
 #include <omnigram/addr.h>
+#include <omnigram/bench.h>
 #include <omnigram/codebook.h>
 #include <omnigram/config.h>
 #include <omnigram/digest.h>

@@ -30,10 +30,12 @@ OG_API void og_lookup_free(og_lookup *lookup);
 OG_API int64_t og_lookup_width(const og_lookup *lookup); /* values of one output row: sum of dims */
 
 /* rows [n][n_columns], out [n][width]: caller-owned, valid until wait or cancel returns. Ids are checked here, on the calling
- * thread: an error names id, column, table rows and position, and nothing is queued. OG_ROW_NONE gives exact zeros. Blocks when
- * in_flight tickets are out. */
+ * thread: an error names id, column, table rows and position, and nothing is queued. OG_ROW_NONE gives exact zeros. Blocks while
+ * in_flight tickets are unfinished (a finished one that nobody has waited for takes no place). An output that begins at a
+ * multiple of 64 bytes is written fastest. */
 OG_API og_status og_lookup_submit(og_lookup *lookup, const int64_t *rows, int64_t n, void *out, og_ticket *ticket,
                                   og_error *err) OG_MUST_USE;
+/* OG_ECANCELED after a cancel. A ticket may be waited for more than once. */
 OG_API og_status og_lookup_wait(og_lookup *lookup, og_ticket ticket, og_error *err) OG_MUST_USE;
 /* After it returns nothing writes to the ticket's output. */
 OG_API og_status og_lookup_cancel(og_lookup *lookup, og_ticket ticket, og_error *err) OG_MUST_USE;
@@ -42,7 +44,9 @@ OG_API og_status og_lookup_cancel(og_lookup *lookup, og_ticket ticket, og_error 
 OG_API og_status og_lookup_now(og_lookup *lookup, const int64_t *rows, int64_t n, void *out, og_error *err) OG_MUST_USE;
 
 typedef struct og_lookup_stats {
-    int64_t lookups, ids, distinct, absent;
+    int64_t lookups, ids, absent;
+    int64_t distinct;  /* counted where a batch was sorted, estimated from a sample where it was not, ids less absent for batches
+                          too small to sort (below 4,096 rows) and without dedupe */
     int64_t work_ns;   /* summed time of the workers' lookups */
     int64_t waited_ns; /* summed time callers stood in wait: hidden share = 1 - waited / work */
 } og_lookup_stats;

@@ -1,1 +1,1 @@
-"""Benchmarks against peers, measured interleaved in one process."""
+"""Benchmarks against peers in the same process: `omnigram bench NAME`, or `python -m omnigram.bench NAME`."""

@@ -1,0 +1,52 @@
+"""omnigram bench NAME: measures, prints a table, writes JSON."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # one thread each, before anything loads
+    os.environ.setdefault(name, "1")
+
+NAMES = ("lookup", "hash", "dedupe", "update", "overlap")
+
+
+def write_json(path: str, found: list[dict]) -> None:
+    text = json.dumps(found, indent=1) + "\n"
+    if path == "-":
+        sys.stdout.write(text)
+        return
+    partial = Path(f"{path}.tmp-{os.getpid()}")
+    partial.write_text(text)
+    partial.replace(path)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="omnigram bench", description="speed against peers in the same process")
+    parser.add_argument("name", choices=NAMES)
+    parser.add_argument("--json", metavar="FILE", help="a list of records; - is standard output")
+    parser.add_argument("--gib", type=float, default=1.0, help="size of each table (default 1)")
+    parser.add_argument("--quick", action="store_true", help="a third of the rounds")
+    options = parser.parse_args()
+    if not 0.001 <= options.gib <= 1024:
+        parser.error(f"--gib {options.gib}: must be in 0.001..1024")
+    found = importlib.import_module(f".{options.name}", __package__).run(options.gib, options.quick)
+    to = sys.stderr if options.json == "-" else sys.stdout
+    print(f"{'benchmark':42} {'peer':46} {'ratio':>6} {'ours':>9} {'theirs':>9}  unit", file=to)
+    for r in found:
+        notes = [f"{r['page_bytes'] // 1024} KiB pages"] if r["page_bytes"] else []
+        notes += [f"distinct {r['distinct']:.3f}" + (": FLAGGED, a few rows in the cache are measured" if r["flagged"] else "")] if "distinct" in r else []
+        notes += [f"hidden {r['hidden']:.1%}, step +{r['overhead']:.1%}"] if "hidden" in r else []
+        print(f"{r['name']:42} {r['peer']:46} {r['ratio']:6.2f} {r['ours']:9.3f} {r['theirs']:9.3f}  {r['unit']}, {r['threads']} thread"
+              f"{'s' if r['threads'] > 1 else ''}{''.join(', ' + note for note in notes)}", file=to)
+    if options.json:
+        write_json(options.json, found)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+"""Gather: rows of 512 B and 1 KiB from tables of at least 1 GiB, batches of 1 k, 16 k and 128 k rows."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+import numpy as np
+
+from .._ffi import ffi, lib
+from ..table import Table
+from .measure import distinct_note, interleaved, optional_torch, records
+from .raw import RawLookup, address, aligned, touch
+
+
+def fbgemm_table(torch, rows: int, dim: int):
+    """FBGEMM's CPU table, f16 rows (it has no bf16 there), one row a bag; None with a reason where it does not run."""
+    try:
+        logging.disable(logging.WARNING)  # it warns of every version of torch it does not list
+        from fbgemm_gpu.split_embedding_configs import SparseType
+        from fbgemm_gpu.split_table_batched_embeddings_ops_common import EmbeddingLocation, PoolingMode
+        from fbgemm_gpu.split_table_batched_embeddings_ops_inference import IntNBitTableBatchedEmbeddingBagsCodegen
+        table = IntNBitTableBatchedEmbeddingBagsCodegen(
+            [("t", rows, dim, SparseType.FP16, EmbeddingLocation.HOST)], pooling_mode=PoolingMode.NONE,
+            output_dtype=SparseType.FP16, device="cpu")
+        table.initialize_weights()
+        return table
+    except Exception as problem:  # a peer that does not load is left out, and said
+        print(f"FBGEMM is left out: {type(problem).__name__}: {str(problem).splitlines()[0] if str(problem) else ''}")
+        return None
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def one_size(row_bytes: int, gib: float, quick: bool) -> list[dict]:
+    dim, rows = row_bytes // 2, int(gib * 2**30) // row_bytes
+    table = Table(rows, dim, "bf16")
+    touch(table)
+    page = table.report()["page_bytes"]
+    torch, found = optional_torch(), []
+    weight = torch.zeros(rows, dim, dtype=torch.bfloat16) if torch else None
+    if torch:
+        weight.fill_(1)  # every page touched
+    shared = None
+    if torch and table.row_bytes == row_bytes:
+        shared = torch.frombuffer(ffi.buffer(address(table), rows * row_bytes), dtype=torch.bfloat16).view(rows, dim)
+    fbgemm = fbgemm_table(torch, rows, dim) if torch else None
+    random = np.random.default_rng(1)
+    pool = random.integers(0, rows, 1 << 22)
+    for n, rounds in ((1024, 60), (16384, 24), (131072, 9)):
+        if quick:
+            rounds = max(3, rounds // 4)
+        out = aligned(n, dim, np.uint16)
+        lookup = RawLookup(table)
+
+        def ids(i: int, slot: int = 0, n: int = n) -> np.ndarray:
+            """A batch that no other competitor (slot) reads soon before or after: its rows are in no cache."""
+            batches = len(pool) // n
+            at = (i * 9 + slot) % batches * n
+            return pool[at:at + n]
+
+        base, record = address(table), table.row_bytes
+        void, longs = ffi.cast("void *", out.ctypes.data), "const int64_t *"
+        inner = 8 if n == 1024 else 1
+        competitors = {
+            "omnigram": lambda i: lookup.now(ids(i, 0), out),
+            "plain C loop": lambda i: lib.og_bench_gather_plain(base, record, ffi.cast(longs, ids(i, 1).ctypes.data), n, row_bytes, void),
+            "ceiling": lambda i: lib.og_bench_gather_ceiling(base, record, rows, i, n, row_bytes, 0, void),
+            "ceiling (streaming)": lambda i: lib.og_bench_gather_ceiling(base, record, rows, i, n, row_bytes, 1, void),
+        }
+        if torch:
+            result = torch.zeros(n, dim, dtype=torch.bfloat16)
+            competitors["torch.index_select(out=)"] = lambda i: torch.index_select(weight, 0, torch.from_numpy(ids(i, 2)), out=result)
+            competitors["torch.nn.functional.embedding"] = lambda i: torch.nn.functional.embedding(torch.from_numpy(ids(i, 3)), weight)
+            if shared is not None:
+                competitors["torch.index_select(out=) on omnigram's memory"] = lambda i: torch.index_select(
+                    shared, 0, torch.from_numpy(ids(i, 4)), out=result)
+        if fbgemm:
+            offsets = torch.arange(n + 1, dtype=torch.int32)
+            competitors["FBGEMM CPU table (f16)"] = lambda i: fbgemm(torch.from_numpy(ids(i, 5)).int(), offsets)
+        times = interleaved(competitors, rounds, inner=inner)
+        best = min(("ceiling", "ceiling (streaming)"), key=times.get)  # one ceiling: the better of the two
+        times["ceiling"] = times[best]
+        del times["ceiling (streaming)"]
+        share = len(np.unique(ids(1))) / n
+        found += records(f"lookup {row_bytes} B x {n}", times, n / 1e6, "M rows/s", page_bytes=page,
+                         gb_per_s=n * row_bytes / times["omnigram"] / 1e9, **distinct_note(share))
+        lookup.close()
+    found += repeated(table, row_bytes, rows, page, quick)
+    found += two_threads(table, row_bytes, pool, page, quick)
+    return found
+
+
+def repeated(table: Table, row_bytes: int, rows: int, page: int, quick: bool) -> list[dict]:
+    """A batch of 128 k rows in which each distinct row comes about four times: with dedupe against without."""
+    n = 131072
+    out = aligned(n, row_bytes // 2, np.uint16)
+    random = np.random.default_rng(2)
+    pool = [random.choice(random.integers(0, rows, n // 4), n) for _ in range(8)]
+    dedupe, plain = RawLookup(table), RawLookup(table, dedupe=False)
+    times = interleaved({"omnigram": lambda i: dedupe.now(pool[2 * i % 8], out), "omnigram without dedupe": lambda i: plain.now(pool[(2 * i + 1) % 8], out)},
+                        3 if quick else 9)
+    return records(f"lookup {row_bytes} B x {n}, repeated", times, n / 1e6, "M rows/s", page_bytes=page,
+                   **distinct_note(len(np.unique(pool[0])) / n))
+
+
+def two_threads(table: Table, row_bytes: int, pool: np.ndarray, page: int, quick: bool) -> list[dict]:
+    """Wall time of two workers against one; says something only where the second core is free."""
+    n = 131072
+    out = aligned(n, row_bytes // 2, np.uint16)
+    one, two = RawLookup(table, threads=1), RawLookup(table, threads=2)
+    times = interleaved({"omnigram": lambda i: two.wait(two.submit(pool[2 * i % 32 * n:][:n], out)),
+                         "one thread": lambda i: one.wait(one.submit(pool[(2 * i + 1) % 32 * n:][:n], out))},
+                        5 if quick else 15, clock=time.perf_counter_ns)
+    return records(f"lookup {row_bytes} B x {n}, two threads", times, n / 1e6, "M rows/s", page_bytes=page, threads=2)
+
+
+def run(gib: float, quick: bool) -> list[dict]:
+    return one_size(512, gib, quick) + one_size(1024, gib, quick)

@@ -1,0 +1,50 @@
+"""Interleaved measurements: every competitor runs once a round, and medians of CPU time are compared."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+
+def interleaved(competitors: dict[str, Callable[[int], object]], rounds: int, *, inner: int = 1,
+                clock: Callable[[], int] = time.thread_time_ns) -> dict[str, float]:
+    """Median seconds of one call of each competitor. They take turns, each round in another order, so that what else runs
+    on the machine falls on all alike. The first round warms up and does not count."""
+    names = list(competitors)
+    times: dict[str, list[float]] = {name: [] for name in names}
+    for number in range(rounds + 1):
+        turn = number % len(names)
+        for name in names[turn:] + names[:turn]:
+            call = competitors[name]
+            began = clock()
+            for repeat in range(inner):
+                call(number * inner + repeat)
+            if number:
+                times[name].append((clock() - began) * 1e-9 / inner)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def records(name: str, times: dict[str, float], work: float, unit: str, *, ours: str = "omnigram", page_bytes: int = 0,
+            threads: int = 1, **more) -> list[dict]:
+    """One record a peer. ours and theirs are `work` over the time, in unit; ratio > 1 where omnigram is faster."""
+    return [
+        {"name": name, "peer": peer, "ratio": times[peer] / times[ours], "ours": work / times[ours],
+         "theirs": work / times[peer], "unit": unit, "page_bytes": page_bytes, "threads": threads, **more}
+        for peer in times if peer != ours
+    ]
+
+
+def distinct_note(distinct: float) -> dict:
+    """The share of distinct rows, flagged where a benchmark would measure a few rows in the cache."""
+    return {"distinct": round(distinct, 4), "flagged": bool(distinct < 0.01)}
+
+
+def optional_torch():
+    """torch on one thread, or None where it is not installed."""
+    try:
+        import torch
+    except ImportError:
+        return None
+    torch.set_num_threads(1)
+    return torch
