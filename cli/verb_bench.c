@@ -2,8 +2,10 @@
 #include "python_module.h"
 #include "verb.h"
 
+#include <string.h>
+
 static const char help[] =
-    "usage: omnigram bench lookup|hash|dedupe|update|overlap [--gib N] [--quick] [--json FILE]\n"
+    "usage: omnigram bench lookup|hash|dedupe|update|overlap|train [--gib N] [--quick] [--json FILE]\n"
     "\n"
     "Measures the library and its peers in turns, in one process, and prints medians of CPU time as ratios: above 1 omnigram\n"
     "is faster. Peers: a plain C loop, the machine's ceiling, torch (index_select, embedding, unique, sparse optimisers),\n"
@@ -14,6 +16,7 @@ static const char help[] =
     "  dedupe     sort-unique with inverse\n"
     "  update     row-wise Adagrad on bf16 rows\n"
     "  overlap    how much of a lookup hides behind a compute step of equal length\n"
+    "  train      a training step against the same model in PyTorch; its options are its own\n"
     "\n"
     "  --gib N      size of each table (default 1)\n"
     "  --quick      fewer rounds\n"
@@ -21,6 +24,9 @@ static const char help[] =
     "\n"
     "It runs `python -m omnigram.bench`; OMNIGRAM_PYTHON names another Python than the one of the build.\n";
 
-static int run(int argc, char **argv) { return og_run_python_module("bench", "omnigram.bench", argc, argv); }
+static int run(int argc, char **argv) {
+    if (argc > 0 && !strcmp(argv[0], "train")) return og_run_python_module("bench", "omnigram.bench.train", argc - 1, argv + 1);
+    return og_run_python_module("bench", "omnigram.bench", argc, argv);
+}
 
 const og_verb og_verb_bench = {"bench", "speed against peers in one process", help, run};
