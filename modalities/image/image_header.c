@@ -67,8 +67,9 @@ static og_status probe_bmp(const view *v, og_picture_header *out) {
         int32_t height = (int32_t)le32(v->bytes + 22), width = (int32_t)le32(v->bytes + 18);
         out->width = width < 0 ? 0 : width;
         out->height = height < 0 ? -(int64_t)height : height; /* negative: rows run downwards */
-        int64_t bits = le16(v->bytes + 28);
-        if (v->n >= 34 && le32(v->bytes + 30) == 0 && bits >= 1 && bits <= 32 && out->width < 1 << 24 && out->height < 1 << 24) {
+        int64_t bits = le16(v->bytes + 28), compression = v->n >= 34 ? le32(v->bytes + 30) : 0;
+        if (compression > 3) return og_fail(v->err, OG_EFORMAT, "%s: BMP with compression %lld; 0..3 are read", v->place, (long long)compression);
+        if (v->n >= 34 && compression == 0 && bits >= 1 && bits <= 32 && out->width < 1 << 24 && out->height < 1 << 24) {
             int64_t end = data + (out->width * bits + 31) / 32 * 4 * out->height;
             if (end > v->n) return cut(v, "BMP", end);
         }
@@ -96,10 +97,11 @@ static og_status probe_webp(const view *v, og_picture_header *out) {
     return OG_OK;
 }
 
-/* P1..P6: kind, width, height as text, comments from # to the end of the line. */
+/* P1..P6: kind, width, height and, but for bitmaps, the highest value as text; comments from # to the end of the line. */
 static og_status probe_pnm(const view *v, og_picture_header *out) {
-    int64_t at = 2, values[2] = {0, 0};
-    for (int32_t k = 0; k < 2; k++) {
+    int64_t at = 2, values[3] = {0, 0, 0};
+    int32_t bitmap = v->bytes[1] == '1' || v->bytes[1] == '4';
+    for (int32_t k = 0; k < (bitmap ? 2 : 3); k++) {
         while (at < v->n && (v->bytes[at] == '#' || v->bytes[at] <= ' ')) {
             if (v->bytes[at] == '#')
                 while (at < v->n && v->bytes[at] != '\n') at++;
@@ -109,8 +111,12 @@ static og_status probe_pnm(const view *v, og_picture_header *out) {
         int64_t start = at;
         while (at < v->n && v->bytes[at] >= '0' && v->bytes[at] <= '9' && values[k] < INT32_MAX)
             values[k] = values[k] * 10 + (v->bytes[at++] - '0');
-        if (at == start) return og_fail(v->err, OG_EFORMAT, "%s: PNM without a width and a height", v->place);
+        if (at == start) return og_fail(v->err, OG_EFORMAT, "%s: PNM without a width, a height and a highest value", v->place);
     }
+    if (!bitmap && values[2] != 255 && values[2] != 65535) /* the decoder scales others in some kinds and not in others */
+        return og_fail(v->err, OG_EFORMAT, "%s: PNM with a highest value of %lld; 255 and 65535 are read", v->place, (long long)values[2]);
+    if (at < v->n && v->bytes[at] > ' ' && v->bytes[at] != '#')
+        return og_fail(v->err, OG_EFORMAT, "%s: PNM with byte 0x%02x at offset %lld of its header", v->place, v->bytes[at], (long long)at);
     out->width = values[0];
     out->height = values[1];
     if (v->bytes[1] == '5' || v->bytes[1] == '6') { /* binary: at least a byte a sample */
@@ -156,7 +162,7 @@ og_status og_picture_probe(const char *place, const void *bytes, int64_t n, og_p
     } else if (n >= 12 && !memcmp(bytes, "RIFF", 4) && !memcmp(v.bytes + 8, "WEBP", 4)) {
         found.format = OG_PICTURE_WEBP;
         status = probe_webp(&v, &found);
-    } else if (n >= 3 && v.bytes[0] == 'P' && v.bytes[1] >= '1' && v.bytes[1] <= '6' && v.bytes[2] <= ' ') {
+    } else if (n >= 3 && v.bytes[0] == 'P' && v.bytes[1] >= '1' && v.bytes[1] <= '6' && (v.bytes[2] <= ' ' || v.bytes[2] == '#')) {
         found.format = OG_PICTURE_PNM;
         status = probe_pnm(&v, &found);
     } else if (n >= 8 && (!memcmp(bytes, "II*\0", 4) || !memcmp(bytes, "MM\0*", 4))) {

@@ -52,6 +52,18 @@ static void test_headers(void) {
     fails("max_pixels: 1", OG_EFORMAT, "image.max_pixels");
 }
 
+static void test_other_formats(void) {
+    static const struct {
+        const char *text, *word;
+    } bad[] = {{"P5\n1 1\n31\nx", "highest value of 31"}, {"P6#c\n2 2 255\nabc", "truncated PNM"}, {"P5\n0 4\n255\n", "0 x 4 pixels"},
+               {"P5\n1x 1\n255\nx", "without a width"},     {"P2 1 1 255-1", "byte 0x2d"},          {"GIF89a", "not a picture"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        file.n = 0;
+        put(&file, bad[i].text, strlen(bad[i].text));
+        fails("", OG_EFORMAT, bad[i].word);
+    }
+}
+
 static void test_truncated(void) {
     static const unsigned char one[3] = {1, 2, 3};
     png(&file, 1, 1, 8, 2, one);
@@ -96,6 +108,9 @@ static void test_pixels(void) {
     pixel("", (const unsigned char[]){127, 255, 127});
     png(&file, 1, 1, 8, 2, "\x0A\x14\x1E"); /* RGB order */
     pixel("", (const unsigned char[]){10, 20, 30});
+    file.n = 0;
+    put(&file, "P6 1 1 65535\n\x01\x00\xFF\xFF\x80\x00", 19);
+    pixel("", (const unsigned char[]){1, 255, 128});
     /* a palette with tRNS: entry 1 is half-covered blue */
     static const unsigned char palette[] = {9, 9, 9, 0, 0, 255}, alpha[] = {255, 128}, row[] = {0, 1};
     png_begin(&file, 1, 1, 8, 3);
@@ -269,6 +284,7 @@ int main(void) {
     test_keys();
     test_cmyk();
     test_headers();
+    test_other_formats();
     test_truncated();
     test_turns();
 #ifdef OG_HAVE_OPENCV
