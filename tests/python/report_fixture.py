@@ -68,11 +68,24 @@ def write_run(folder: Path, arms=ARMS) -> Path:
         name: {"read": n, "kept": n - 11, "cut": 5, "dropped": lost} for name, n in (("documents", 1651), ("tokens", 588425))}}})
     stage("audit-isolation", {"probes": 64, "leaks": 0, "twin_leaks": 7312, "channels": {
         name: {"leaks": 0, "twin_leaks": n} for name, n in (("rows", 5121), ("activations", 1210), ("loss", 640), ("gradients", 341))}})
-    good = [{"lag": lag, "changed": 0.99995, "distinct": 41500, "ideal": 41520.3} for lag in range(4)]
-    weak = [dict(entry, changed=1.0 if entry["lag"] < 2 else 0.0, distinct=120) for entry in good]
-    stage("audit-hash", {"tables": {"text": {"lags": good}, "image": {"lags": good[:3]}, "audio": {"lags": good[:3]},
-                                    "welm V=131072": {"lags": weak}, "welm V=131071": {"lags": good}}})
-    names = ("prepare", "quantize", "pack-train", "pack-val", "audit-hash", "audit-isolation", *(f"train-{a}" for a in arms))
+    def lags(order, changed, ngram=0):
+        return [{"ngram": ngram, "order": order, "head": 0, "lag": lag, "rows": 65537, "changed": changed(lag),
+                 "distinct": 41500.0, "ideal": 41520.3} for lag in range(order)]
+
+    def good(lag):
+        return 0.99995
+
+    def entry(found, *warnings):
+        return {"scheme": "mix64", "lags": found, "warnings": list(warnings)}
+
+    stage("audit-hash", {"weak": 0, "hash": {
+        "text": entry(lags(2, good) + lags(3, good)), "image": entry(lags(2, good) + lags(2, good, 1) + lags(3, good, 2)),
+        "audio": entry(lags(2, good))}})
+    stage("audit-schemes", {"weak": 1, "hash": {
+        "welm_knuth32/131072": entry(lags(5, lambda lag: float(lag < 2)), "order 5: lags 2, 3, 4 are dropped, since V has a power of two"),
+        "welm_knuth32/131071": entry(lags(5, good))}})
+    names = ("prepare", "quantize", "pack-train", "pack-val", "audit-hash", "audit-schemes", "audit-isolation",
+             *(f"train-{a}" for a in arms))
     (folder / "quickstart.json").write_text(json.dumps({
         "data": "synthetic", "data_note": "No package archive could be reached, so the program made its own data.",
         "steps": 200, "steps_note": "200 steps for every arm: the slowest arm takes 0.52 s a step.",

@@ -50,7 +50,7 @@ def _run(options, root: Path | None) -> int:
     program = find_program().resolve()
     plan = Plan(program, chosen, paths)
     arms = list(chosen.arms)
-    runner = Runner(paths.out, 7 + len(arms) + 1, chosen.budget_seconds)
+    runner = Runner(paths.out, 8 + len(arms) + 1, chosen.budget_seconds)
     manifest = {"data": name, "data_note": why, "environment": environment(root, program), "stages": [],
                 "paths": paths.manifest_paths()}
 
@@ -60,7 +60,7 @@ def _run(options, root: Path | None) -> int:
         _save(paths, manifest)
 
     for make in (lambda: plan.prepare(archive), plan.quantize, lambda: plan.pack("train"), lambda: plan.pack("val"),
-                 lambda: plan.audit("hash"), lambda: plan.audit("isolation"), plan.time):
+                 plan.audit_hash, plan.audit_schemes, plan.audit_isolation, plan.time):
         run(make())
     choice = _choose(chosen, paths, runner)
     manifest["steps"], manifest["steps_note"] = choice.steps, choice.reason

@@ -87,11 +87,23 @@ class Plan:
                            ["pack", "--config", self.configs["pack"], "--documents", documents, "--out", p.packs(split)],
                            [self.configs["pack"], documents], [p.packs(split)], "pack")
 
-    def audit(self, kind: str) -> Stage:
-        p = self.paths
-        config = p.config(self.settings.slowest)
-        return self._stage(f"audit-{kind}", f"audit {kind}", ["audit", kind, "--config", config, "--packs", p.packs("train")],
+    def audit_hash(self) -> Stage:
+        """How the tables of the model spread their n-grams, and those of the training packs."""
+        p, config = self.paths, self.paths.config(self.settings.slowest)
+        return self._stage("audit-hash", "audit the tables' hashing",
+                           ["audit", "hash", "--tables", config, "--packs", p.packs("train")],
                            [config, p.packs("train")], [], "audit")
+
+    def audit_schemes(self) -> Stage:
+        """A formula that drops old codes for one vocabulary and not for the next, as a warning."""
+        return self._stage("audit-schemes", "audit published formulas",
+                           ["audit", "hash", "--scheme", "welm_knuth32", "--vocab", "131072,131071", "--orders", "5"], [], [], "audit")
+
+    def audit_isolation(self) -> Stage:
+        p, config = self.paths, self.paths.config(self.settings.slowest)
+        return self._stage("audit-isolation", "audit isolation",
+                           ["audit", "isolation", "--config", config, "--packs", p.packs("train"), "--packs-probed", "2",
+                            "--documents", "4"], [config, p.packs("train")], [], "audit")
 
     def time(self) -> Stage:
         """The slowest arm for a few steps, with the measures that a real run makes at its end."""

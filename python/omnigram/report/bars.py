@@ -22,13 +22,10 @@ def memory(host_bytes: Mapping[str, int], model_bytes: Mapping[str, int]) -> str
     return fig.svg
 
 
-def hash_map(tables: Mapping[str, list[dict]]) -> str:
-    """Share of single-code edits that change a row, per table (line) and lag (column): 1 is what hashing should give."""
-    lags = sorted({entry["lag"] for found in tables.values() for entry in found})
-    values = np.full((len(tables), len(lags)), np.nan)
-    for i, found in enumerate(tables.values()):
-        for entry in found:
-            values[i, lags.index(entry["lag"])] = entry["changed"]
+def hash_map(lines: Mapping[str, Mapping[int, float]]) -> str:
+    """Share of single-code edits that change a row, per n-gram (line) and lag (column): 1 is what hashing should give."""
+    tables, lags = lines, sorted({lag for found in lines.values() for lag in found})
+    values = np.array([[found.get(lag, np.nan) for lag in lags] for found in lines.values()], float)
     with figure("hash", 5.4, 0.9 + 0.3 * max(len(tables), 1)) as (fig, axis):
         axis.grid(visible=False)
         axis.imshow(values, cmap="RdYlGn", vmin=0, vmax=1, aspect="auto", alpha=0.85)

@@ -56,27 +56,38 @@ def isolation(run: Run) -> dict | None:
     return {"leaks": stage["leaks"], "twin_leaks": stage["twin_leaks"], "channels": channels, "probes": stage.get("probes")}
 
 
+def _audited(run: Run) -> dict[str, dict]:
+    """What the hash audit found of the run's tables, then of whole schemes: name -> {lags, warnings ...}."""
+    return {**(run.stage("audit-hash").get("hash") or {}), **(run.stage("audit-schemes").get("hash") or {})}
+
+
 def hash_tables(run: Run) -> dict[str, list[dict]]:
-    """Table -> [{lag, changed, distinct, ideal}]."""
-    found = run.stage("audit-hash").get("tables") or {}
-    if isinstance(found, list):
-        found = {entry["name"]: entry for entry in found}
-    keys = ("lag", "changed", "distinct", "ideal")
-    return {name: [{key: lag.get(key) for key in keys} for lag in (entry["lags"] if isinstance(entry, dict) else entry)]
-            for name, entry in found.items()}
+    """Table -> [{lag, changed, distinct, ideal, order, ngram, head}], an entry each lag of each of its n-grams."""
+    keys = ("lag", "changed", "distinct", "ideal", "order", "ngram", "head")
+    return {name: [{key: lag[key] for key in keys if key in lag} for lag in entry["lags"]]
+            for name, entry in _audited(run).items()}
+
+
+def hash_lines(run: Run) -> dict[str, dict[int, float]]:
+    """For the heat map: "text n=3" -> lag -> share of edits that change the row (the worst head's)."""
+    found: dict[str, dict[int, float]] = {}
+    for name, lags in hash_tables(run).items():
+        grams = {(lag.get("ngram", 0), lag.get("order")) for lag in lags}
+        orders = [order for _, order in grams]
+        for lag in lags:
+            gram, order = lag.get("ngram", 0), lag.get("order")
+            label = name if len(grams) == 1 else f"{name} n={order}" if len(set(orders)) == len(orders) else f"{name} #{gram + 1}"
+            line = found.setdefault(label, {})
+            line[lag["lag"]] = min(line.get(lag["lag"], 1.0), lag["changed"])
+    return found
 
 
 def hash_warnings(run: Run) -> list[str]:
-    """What the audit itself warned of, then every table that drops a lag."""
-    stage = run.stage("audit-hash")
-    said = list(stage.get("warnings") or [])
-    tables = stage.get("tables") or {}
-    for entry in (tables.values() if isinstance(tables, dict) else tables):
-        if isinstance(entry, dict):
-            said += entry.get("warnings") or []
-    for name, lags in hash_tables(run).items():
-        dropped = [str(lag["lag"]) for lag in lags if lag["changed"] < 0.5]
-        if dropped and not any(name in line for line in said):
+    """What the audit itself warned of, by name, then every table that drops a lag and was not warned of."""
+    said = [f"{name}: {line}" for name, entry in _audited(run).items() for line in dict.fromkeys(entry.get("warnings") or [])]
+    for name, lags in hash_lines(run).items():
+        dropped = [str(lag) for lag, changed in lags.items() if changed < 0.5]
+        if dropped and not any(line.startswith(name.split(" ")[0]) for line in said):
             said.append(f"{name}: the rows hardly depend on lag {', '.join(dropped)}: those codes are dropped by the formula.")
     return said
 

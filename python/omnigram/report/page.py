@@ -69,7 +69,7 @@ def _figures(run: Run, unigram, differences) -> dict:
     gaps = {name: g for name, g in facts.gaps(run).items() if any(v is not None for v in g.values())}
     tables = {name: facts.table_bytes(run, name) for name in run.arms}
     models = {name: facts.model_bytes(run, name) for name in run.arms}
-    hashes = facts.hash_tables(run)
+    hashes = facts.hash_lines(run)
     return {
         "held_out_svg": curves.held_out(run.arms, unigram), "training_svg": curves.training(run.arms),
         "gap_svg": curves.gap(gaps) if gaps else "",
