@@ -1,0 +1,94 @@
+"""The whole path at toy size: every stage, four arms, the report; then again from its cache."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from omnigram.program import find_program
+
+ARMS = ["off", "text", "multimodal", "random_row"]
+
+
+def quickstart(root, out, *more):
+    began = time.monotonic()
+    done = subprocess.run([sys.executable, "-m", "omnigram.quickstart", "--smoke", "--out", out, *more], cwd=root, text=True,
+                          capture_output=True, env={**os.environ, "PYTHONPATH": str(root / "python")})
+    return done, time.monotonic() - began
+
+
+@pytest.fixture(scope="module")
+def run(root, tmp_path_factory):
+    program = find_program()
+    if not list((program.parent / "lib").glob("libomnigram_train.so")):
+        pytest.skip("this build has no libomnigram_train (torch was not found)")
+    out = tmp_path_factory.mktemp("quickstart")
+    done, _ = quickstart(root, out)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out, done
+
+
+def test_it_leaves_a_report_and_a_summary(run):
+    out, _ = run
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["data"] == "synthetic" and summary["seconds"] > 0 and summary["peak_rss_bytes"] > 50 * 2**20
+    assert list(summary["arms"]) == ARMS
+    for name, arm in summary["arms"].items():
+        assert arm["steps"] == summary["steps"] >= 4 and arm["tokens_per_s"] > 0
+        assert (arm["lookup_hidden"] is None) == (name == "off")
+        for bits in arm["val_bits"].values():
+            assert math.isfinite(bits) and 0 < bits < 20
+    for bits in summary["controls"]["unigram"]["val_bits"].values():
+        assert math.isfinite(bits)
+    assert summary["tables"]["host_bytes"] > 2**20
+    assert 0 < summary["packing"]["fill"] <= 1 and summary["packing"]["bins"] >= summary["packing"]["lower_bound"] > 0
+    assert summary["isolation"]["leaks"] == 0 and summary["isolation"]["twin_leaks"] > 0
+    page = (out / "report.html").read_text()
+    assert "synthetic" in page and "Left out" not in page and page.count("data:image/png") >= 4
+
+
+def test_the_hash_audit_shows_what_welm_drops(run):
+    found = json.loads((run[0] / "summary.json").read_text())["hash"]
+    even = {lag["lag"]: lag["changed"] for lag in found["welm_knuth32/131072"]["lags"]}
+    odd = {lag["lag"]: lag["changed"] for lag in found["welm_knuth32/131071"]["lags"]}
+    assert min(even.values()) < 0.01 and min(odd.values()) > 0.99
+    assert {"text", "image", "audio", "text_image", "image_text"} <= set(found)
+    for name in ("text", "image", "audio", "text_image", "image_text"):
+        assert min(lag["changed"] for lag in found[name]["lags"]) > 0.99
+
+
+def test_arms_saw_the_same_data(run):
+    seen = set()
+    for arm in ARMS:
+        lines = [json.loads(line) for line in (run[0] / "arms" / arm / "metrics.jsonl").read_text().splitlines()]
+        seen.add(tuple((line["step"], line["tokens"]) for line in lines))
+        documents = (run[0] / "arms" / arm / "eval_documents.csv").read_text().splitlines()
+        seen.add(tuple(line.rsplit(",", 1)[0] for line in documents))  # all but the bits
+    assert len(seen) == 2
+
+
+def test_unigram_agrees_with_the_trainer_s(run):
+    """Python and C count the same control, each by itself."""
+    ours = json.loads((run[0] / "summary.json").read_text())["controls"]["unigram"]["val_bits"]
+    theirs = json.loads((run[0] / "arms" / "off" / "summary.json").read_text())["controls"]["unigram"]["val_bits"]
+    for modality, bits in ours.items():
+        assert bits == pytest.approx(theirs[modality], abs=1e-6)
+
+
+def test_nothing_is_done_twice(run, root):
+    out, first = run
+    before = json.loads((out / "summary.json").read_text())
+    done, seconds = quickstart(root, out)
+    assert done.returncode == 0 and done.stdout.count("done before") == 8 + len(ARMS), done.stdout
+    after = json.loads((out / "summary.json").read_text())
+    assert after["arms"] == before["arms"]
+    assert seconds < before["seconds"] and after["seconds"] > 0.5 * before["seconds"]  # still counts what it cost
+
+
+def test_faults_are_named(root, tmp_path):
+    done, _ = quickstart(root, tmp_path, "--config", tmp_path / "nowhere.yaml")
+    assert done.returncode != 0 and "nowhere.yaml" in done.stderr
