@@ -49,7 +49,8 @@ def test_page_is_whole_and_self_contained(run, result):
     assert not re.findall(r"url\((?!#)[^)]*\)|@import", page)
     for word in (*ARMS, "unigram", "one seed is one seed", "Read, kept, dropped", "Isolation", "omnigram prepare"):
         assert word in page
-    assert "welm_knuth32/131072: order 5: lags 2, 3, 4 are dropped" in page and "welm_knuth32/131071: " not in page
+    assert "<b>welm_knuth32/131072</b>" in page and "order 5: lags 2, 3, 4 are dropped" in page
+    assert "<b>welm_knuth32/131071</b>" not in page
     for label in ("text n=2", "text n=3", "image #1", "image #3"):
         assert label in page
     for word in ("image, dropped: truncated", "noted: clipped"):

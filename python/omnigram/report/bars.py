@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
 
 from .style import arm_colour, figure
 
@@ -28,7 +29,8 @@ def hash_map(lines: Mapping[str, Mapping[int, float]]) -> str:
     values = np.array([[found.get(lag, np.nan) for lag in lags] for found in lines.values()], float)
     with figure("hash", 5.4, 0.9 + 0.3 * max(len(tables), 1)) as (fig, axis):
         axis.grid(visible=False)
-        axis.imshow(values, cmap="RdYlGn", vmin=0, vmax=1, aspect="auto", alpha=0.85)
+        colours = LinearSegmentedColormap.from_list("share", ["#ea8a7b", "#f3d68a", "#8ccfa4"])  # dark figures read on all
+        axis.imshow(values, cmap=colours, vmin=0, vmax=1, aspect="auto")
         for i, j in np.ndindex(values.shape):
             if np.isfinite(values[i, j]):
                 axis.text(j, i, f"{values[i, j]:.3f}".rstrip("0").rstrip(".") if values[i, j] < 0.9995 else "1",

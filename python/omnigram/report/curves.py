@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from .read import MODALITIES, Arm
 from .statistics import Difference
@@ -30,9 +31,10 @@ def held_out(arms: Mapping[str, Arm], unigram: Mapping[str, float | None]) -> st
                 axis.axhline(control, color=arm_colour("unigram"), linestyle=(0, (4, 3)), linewidth=1.2, label="unigram")
             axis.set_title(modality)
             axis.set_xlabel("step")
+            axis.xaxis.set_major_locator(MaxNLocator(6, integer=True))
             if values:  # the first measure, before anything is learnt, would flatten all others
-                top = max(np.quantile(values, 0.9), control or 0)
-                low = min(values)
+                known = [] if control is None else [control]
+                low, top = min([*values, *known]), max([np.quantile(values, 0.9), *known])
                 axis.set_ylim(low - 0.06 * (top - low), top + 0.12 * (top - low))
         axes[0].set_ylabel("held-out bits a token")
         _legend(fig, axes)
@@ -52,6 +54,7 @@ def training(arms: Mapping[str, Arm]) -> str:
                     shown.extend(smooth[len(smooth) // 10:])
             axis.set_title(modality)
             axis.set_xlabel("step")
+            axis.xaxis.set_major_locator(MaxNLocator(6, integer=True))
             if shown:
                 low, top = min(shown), max(shown)
                 axis.set_ylim(low - 0.05 * (top - low + 0.01), top + 0.05 * (top - low + 0.01))

@@ -82,13 +82,13 @@ def hash_lines(run: Run) -> dict[str, dict[int, float]]:
     return found
 
 
-def hash_warnings(run: Run) -> list[str]:
-    """What the audit itself warned of, by name, then every table that drops a lag and was not warned of."""
-    said = [f"{name}: {line}" for name, entry in _audited(run).items() for line in dict.fromkeys(entry.get("warnings") or [])]
-    for name, lags in hash_lines(run).items():
+def hash_warnings(run: Run) -> dict[str, list[str]]:
+    """What the audit warned of, by table; and every n-gram that drops a lag though its table was not warned of."""
+    said = {name: list(dict.fromkeys(entry["warnings"])) for name, entry in _audited(run).items() if entry.get("warnings")}
+    for label, lags in hash_lines(run).items():
         dropped = [str(lag) for lag, changed in lags.items() if changed < 0.5]
-        if dropped and not any(line.startswith(name.split(" ")[0]) for line in said):
-            said.append(f"{name}: the rows hardly depend on lag {', '.join(dropped)}: those codes are dropped by the formula.")
+        if dropped and label.split(" ")[0] not in said:
+            said[label] = [f"the rows hardly depend on lag {', '.join(dropped)}: those codes are dropped by the formula"]
     return said
 
 
