@@ -122,6 +122,18 @@ static void test_card_7_pos3_as_alone(void) {
     og_packs_free(alone);
 }
 
+/* Boundaries are not begin markers: pieces without one, and documents that are only markers and one code, keep their own ids. */
+static void test_card_11_no_boundary_from_a_token(void) {
+    og_packs *p = build("t7 | t1 | t1", 0, (og_pack_policy){.capacity = 7, .method = OG_PACK_CONCAT, .long_doc = OG_LONG_FRAGMENT});
+    og_pack a = get(p, 1); /* the last two tokens of document 0, then 1, then the begin marker and code of 2 */
+    SAME(a.cu_seqlens, 0, 2, 5, 7);
+    SAME(a.doc_id, 0, 0, 1, 1, 1, 2, 2);
+    SAME(a.pos, 0, 1, 0, 1, 2, 0, 1);
+    SAME(a.loss_weight, 0, 1, 0, 1, 1, 0, 1);
+    CHECK(a.tokens[0] == 7 && get(p, 2).n_valid == 1);
+    og_packs_free(p);
+}
+
 static void test_card_15_all_documents_empty(void) {
     og_packs *p = build("t0 | | t0 t0", 0, (og_pack_policy){.capacity = 8});
     CHECK(og_packs_count(p) == 0 && counter(p, "layout.documents.read") == 3 && counter(p, "layout.documents.dropped.empty") == 3);
@@ -364,6 +376,7 @@ int main(void) {
     test_card_1_positions_restart();
     test_card_5_continued_positions();
     test_card_7_pos3_as_alone();
+    test_card_11_no_boundary_from_a_token();
     test_card_15_all_documents_empty();
     test_card_17_tails_are_counted();
     test_card_19_too_long_for_any_pack();

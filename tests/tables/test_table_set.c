@@ -97,6 +97,24 @@ static void test_rows_are_the_addressing(void) {
     og_packs_free(packs);
 }
 
+/* Orders 2..5 on texts of 1 to 9 codes: exactly n - 1 positions of each lack context, never n, and none is lost at the tail. */
+static void test_context_is_lacking_n_minus_1_times(void) {
+    og_pack pack;
+    og_packs *packs = pack_of("t1 | t2 | t3 | t4 | t5 | t6 | t7 | t8 | t9", 64, &pack);
+    og_table_set *set = set_of("text: {orders: [2, 3, 4, 5], addressing: {rows: 1009}}");
+    int64_t rows[64 * 4];
+    CHECK_OK(og_table_set_rows(set, &pack, NULL, rows, &err));
+    for (int64_t d = 0; d < 9; d++)
+        for (int c = 0; c < 4; c++) {
+            int64_t order = c + 2, length = d + 1, exist = 0, last = pack.cu_seqlens[d + 1] - 2;
+            for (int64_t t = pack.cu_seqlens[d]; t < pack.cu_seqlens[d + 1]; t++) exist += rows[t * 4 + c] >= 0;
+            CHECK(exist == (length >= order ? length - (order - 1) : 0));
+            CHECK((rows[last * 4 + c] >= 0) == (length >= order));
+        }
+    og_table_set_free(set);
+    og_packs_free(packs);
+}
+
 /* The same images in another place have the same rows; another code beside it, another row (a placeholder id would not). */
 static void test_card_49_rows_are_of_codes(void) {
     og_id_map ids = ids_of();
@@ -263,6 +281,7 @@ static void test_fills_and_breaks(void) {
 int main(void) {
     test_columns();
     test_rows_are_the_addressing();
+    test_context_is_lacking_n_minus_1_times();
     test_card_49_rows_are_of_codes();
     test_any_pool();
     test_fingerprints();
