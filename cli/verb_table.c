@@ -20,7 +20,7 @@ static const char help[] =
     "  --ids ...      without packs: sizes of the vocabularies, e.g. 32000,512,1024x8\n"
     "  --json FILE    the same as JSON (-: standard output)\n"
     "\n"
-    "example: omnigram table --tables configs/quickstart.yaml --ids 2000,256,256\n";
+    "example: omnigram table --tables train/configs/quickstart.yaml --ids 2000,256,256\n";
 
 /* Bytes of one row as the store lays it out, with `state` values of optimiser state; asked of a store of one row. */
 static og_status row_bytes(const og_table_info *info, int32_t state, int64_t *out, og_error *err) {
