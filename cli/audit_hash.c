@@ -96,9 +96,15 @@ static int audit_tables(audit *a, const words *w, const og_arguments *arguments)
 static og_status audit_scheme(audit *a, const char *scheme, const char *vocab, const words *w, og_error *err) {
     char yaml[512], name[80];
     const og_addr_type *type = og_addr_find(scheme);
-    int own = 1; /* schemes that are no list of orders keep the columns of their source */
-    for (const og_key *key = type ? type->keys : NULL; key && key->name; key++) own &= strcmp(key->name, "orders") != 0;
-    snprintf(yaml, sizeof yaml, own ? "{scheme: %s, vocab: %s}" : "{scheme: %s, vocab: %s, orders: [%s], rows: %s}", scheme, vocab, w->orders, w->rows);
+    int takes_orders = 0, takes_vocab = 0; /* schemes that are no list of orders keep the columns of their source */
+    for (const og_key *key = type ? type->keys : NULL; key && key->name; key++) {
+        takes_orders |= !strcmp(key->name, "orders");
+        takes_vocab |= !strcmp(key->name, "vocab");
+    }
+    size_t n = (size_t)snprintf(yaml, sizeof yaml, "{scheme: %s", scheme);
+    if (takes_vocab) n += (size_t)snprintf(yaml + n, sizeof yaml - n, ", vocab: %s", vocab);
+    if (takes_orders) n += (size_t)snprintf(yaml + n, sizeof yaml - n, ", orders: [%.200s], rows: %.40s", w->orders, w->rows);
+    snprintf(yaml + n, sizeof yaml - n, "}");
     snprintf(name, sizeof name, "%s/%s", scheme, vocab);
     og_config *config;
     og_addr *addr;
