@@ -1,4 +1,5 @@
-/* offsets.h: cells at fixed offsets inside one segment's grid: what grid and levels have in common. Not a public header. */
+/* offsets.h: cells at fixed offsets inside one segment's grid: what grid and levels have in common.
+ * Not a public header. */
 #ifndef OMNIGRAM_OFFSETS_H
 #define OMNIGRAM_OFFSETS_H
 
@@ -21,14 +22,17 @@ typedef struct og_offsets {
     og_offset cell[OG_MAX_ORDER];
 } og_offsets;
 
-/* Reads one cell: a string that parse understands (1) or a list of two integers. Refuses look-ahead, the cell itself and what
- * lies farther than 128 columns or rows, naming the cell. parse returns 0 for a word it does not know. */
+/* Reads one cell: a string that parse understands (1) or a list of two integers. Refuses
+ * look-ahead, the cell itself and what lies farther than 128 columns or rows, naming the cell.
+ * parse returns 0 for a word it does not know. */
 typedef int og_offset_parse(const char *word, og_offset *out);
-og_status og_offset_read(const og_config *node, og_offset_parse *parse, int32_t second_is_level, og_offset *out, og_error *err);
+og_status og_offset_read(const og_config *node, og_offset_parse *parse, int32_t second_is_level,
+                         og_offset *out, og_error *err);
 /* The list of one n-gram: cells differ, and there are as many as a window holds. */
-og_status og_offsets_read(const og_config *list, og_offset_parse *parse, int32_t second_is_level, og_offsets *out, og_error *err);
+og_status og_offsets_read(const og_config *list, og_offset_parse *parse, int32_t second_is_level,
+                          og_offsets *out, og_error *err);
 void og_offsets_layout(const og_offsets *offsets, const og_id_map *ids, og_stencil_layout *layout);
-void og_offsets_cells(const og_offsets *offsets, const og_pack *pack, const og_id_map *ids, int64_t first, og_cells *cells,
-                      int32_t *const *code, uint32_t *present);
+void og_offsets_cells(const og_offsets *offsets, const og_pack *pack, const og_id_map *ids,
+                      int64_t first, og_cells *cells, int32_t *const *code, uint32_t *present);
 
 #endif

@@ -1,4 +1,5 @@
-/* stencil_grid.c: neighbours in a picture: W, N, NE ..., pairs [dx, dy], and the templates of published coders. */
+/* stencil_grid.c: neighbours in a picture: W, N, NE ..., pairs [dx, dy], and the templates of
+ * published coders. */
 #include "offsets.h"
 
 #include <omnigram/memory.h>
@@ -17,10 +18,12 @@ static const og_key key_table[] = {
     {"cells", OG_KEY_NODE, offsetof(keys, cells), NULL, 0, 0, NULL,
      "list of n-grams, each a list of cells (W, N, NW, NNE ... or [dx, dy]) or a template's name"},
     {"anchor", OG_KEY_CHOICE, offsetof(keys, anchor), "current", 0, 0, OG_ANCHOR_CHOICES,
-     "current: the code itself and cells beside it; next: the cells beside the code that comes next"},
+     "current: the code itself and cells beside it; next: the cells beside the code that comes "
+     "next"},
     {"outside", OG_KEY_CHOICE, offsetof(keys, outside), "absent", 0, 0, OG_OUTSIDE_CHOICES,
      "cells outside the picture: absent, a code of their own, or along the raster"},
-    {"level", OG_KEY_I64, offsetof(keys, level), "0", 0, 31, NULL, "level of the codes, where there are several"},
+    {"level", OG_KEY_I64, offsetof(keys, level), "0", 0, 31, NULL,
+     "level of the codes, where there are several"},
     {0},
 };
 
@@ -33,13 +36,15 @@ static const struct {
     {"corner", "[W, N, NW]"},
     {"half3x3", "[W, N, NW, NE]"},
     {"row_pair", "[W, NW, N, NE, WW]"},
-    {"jpeg_ls", "[W, N, NW, NE]"},                                     /* T.87, A.3 */
-    {"calic", "[W, N, NW, NE, WW, NN]"},                               /* Wu and Memon 1997, binary mode */
-    {"calic_gap", "[W, N, NW, NE, WW, NN, NNE]"},                      /* the same, gradient-adjusted prediction */
-    {"jbig2_t0", "[W, N, NW, NE, WW, NWW, NEE, NN, NNW, NNE, [-3, 0], [3, -1], [-3, -1], [2, -2], [-2, -2], [-4, 0]]"}, /* T.88, figure 3 */
-    {"jbig2_t1", "[W, N, NW, NE, WW, NWW, NEE, NN, NNW, NNE, NNEE, [-3, 0], [3, -1]]"},                               /* figure 4 */
-    {"jbig2_t2", "[W, N, NW, NE, WW, NWW, NN, NNW, NNE, [2, -1]]"},                                                   /* figure 5 */
-    {"jbig2_t3", "[W, N, NW, NE, WW, NWW, [-3, -1], [-3, 0], [-4, 0], [2, -1]]"},                                     /* figure 6 */
+    {"jpeg_ls", "[W, N, NW, NE]"},                /* T.87, A.3 */
+    {"calic", "[W, N, NW, NE, WW, NN]"},          /* Wu and Memon 1997, binary mode */
+    {"calic_gap", "[W, N, NW, NE, WW, NN, NNE]"}, /* the same, gradient-adjusted prediction */
+    {"jbig2_t0", "[W, N, NW, NE, WW, NWW, NEE, NN, NNW, NNE, [-3, 0], [3, -1], [-3, -1], [2, -2], "
+                 "[-2, -2], [-4, 0]]"}, /* T.88, figure 3 */
+    {"jbig2_t1",
+     "[W, N, NW, NE, WW, NWW, NEE, NN, NNW, NNE, NNEE, [-3, 0], [3, -1]]"},       /* figure 4 */
+    {"jbig2_t2", "[W, N, NW, NE, WW, NWW, NN, NNW, NNE, [2, -1]]"},               /* figure 5 */
+    {"jbig2_t3", "[W, N, NW, NE, WW, NWW, [-3, -1], [-3, 0], [-4, 0], [2, -1]]"}, /* figure 6 */
 };
 
 struct og_stencil_impl {
@@ -66,23 +71,33 @@ static og_status read_cells(const og_config *node, og_offsets *out, og_error *er
         names[n] = templates[n].name;
         if (strcmp(name, names[n])) continue;
         og_config *list;
-        OG_TRY(og_config_from_yaml(templates[n].cells, (int64_t)strlen(templates[n].cells), names[n], &list, err));
+        OG_TRY(og_config_from_yaml(templates[n].cells, (int64_t)strlen(templates[n].cells),
+                                   names[n], &list, err));
         og_status status = og_offsets_read(list, parse, 0, out, err);
         og_config_free(list);
         return status;
     }
     const char *nearest = og_config_nearest(name, names, n);
-    return og_fail(err, OG_EINVAL, "%s: no template '%s'%s%s%s; an n-gram is a template or a list of cells, such as [W, N]", og_config_place(node), name,
-                   nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    return og_fail(
+        err, OG_EINVAL,
+        "%s: no template '%s'%s%s%s; an n-gram is a template or a list of cells, such as [W, N]",
+        og_config_place(node), name, nearest ? ", did you mean '" : "", nearest ? nearest : "",
+        nearest ? "'?" : "");
 }
 
-static og_status create(const og_config *config, const og_id_map *ids, og_stencil_impl **impl, og_stencil_layout *layout, og_error *err) {
+static og_status create(const og_config *config, const og_id_map *ids, og_stencil_impl **impl,
+                        og_stencil_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
     OG_TRY(og_stencil_modality(config, ids, OG_IMAGE, err));
     if (k.level >= ids->levels[OG_IMAGE])
-        return og_fail(err, OG_EINVAL, "%s: level %lld; image has %d", og_config_place(config), (long long)k.level, ids->levels[OG_IMAGE]);
-    og_offsets o = {.modality = OG_IMAGE, .anchor = k.anchor, .outside = k.outside, .leak = k.common.leak, .levels = 1u << k.level,
+        return og_fail(err, OG_EINVAL, "%s: level %lld; image has %d", og_config_place(config),
+                       (long long)k.level, ids->levels[OG_IMAGE]);
+    og_offsets o = {.modality = OG_IMAGE,
+                    .anchor = k.anchor,
+                    .outside = k.outside,
+                    .leak = k.common.leak,
+                    .levels = 1u << k.level,
                     .sentinel = (int32_t)og_stencil_codes(ids, OG_IMAGE)};
     OG_TRY(read_cells(k.cells, &o, err));
     og_stencil_impl *made = og_alloc(1, sizeof *made);
@@ -93,10 +108,13 @@ static og_status create(const og_config *config, const og_id_map *ids, og_stenci
     return OG_OK;
 }
 
-static void destroy(og_stencil_impl *impl) { og_release(impl); }
+static void destroy(og_stencil_impl *impl) {
+    og_release(impl);
+}
 
-static void cells_of(const og_stencil_impl *s, const og_pack *pack, const og_id_map *ids, int64_t first, og_cells *cells, int32_t *const *code,
-                     int8_t *const *tag, uint32_t *present) {
+static void cells_of(const og_stencil_impl *s, const og_pack *pack, const og_id_map *ids,
+                     int64_t first, og_cells *cells, int32_t *const *code, int8_t *const *tag,
+                     uint32_t *present) {
     (void)tag;
     og_offsets_cells(&s->offsets, pack, ids, first, cells, code, present);
 }

@@ -4,15 +4,17 @@
 
 #include "stencil.h"
 
-/* One stencil with one addressing: a table has one, or one for each n-gram that its `cells` list. */
+/* One stencil with one addressing: a table has one, or one for each n-gram that its `cells` list.
+ */
 typedef struct og_part {
     const og_stencil_type *stencil;
     og_stencil_impl *impl;
     og_stencil_layout layout;
     og_addr *addr;
-    int32_t column;  /* its first column in the set */
-    int64_t *shift;  /* [columns of addr] what is added to the scheme's rows to make them rows of the table's store */
-    int32_t fill;    /* the code of an absent cell */
+    int32_t column; /* its first column in the set */
+    int64_t *shift; /* [columns of addr] what is added to the scheme's rows to make them rows of the
+                       table's store */
+    int32_t fill;   /* the code of an absent cell */
 } og_part;
 
 typedef struct og_table {
@@ -32,11 +34,13 @@ struct og_table_set {
     int32_t order_max, part_columns_max; /* sizes of a worker's scratch */
 };
 
-/* table_config.c: the parts and sizes of one table from its map; columns are numbered from *n_columns. */
-og_status og_table_read(const og_config *map, const og_id_map *ids, const char *const *codebooks, int32_t n_codebooks, og_table *out,
-                        og_error *err);
+/* table_config.c: the parts and sizes of one table from its map; columns are numbered from
+ * *n_columns. */
+og_status og_table_read(const og_config *map, const og_id_map *ids, const char *const *codebooks,
+                        int32_t n_codebooks, og_table *out, og_error *err);
 void og_table_release(og_table *table);
-/* table_rows.c: scratch of one worker, and the filled windows of one part for tokens first .. first + n - 1 of document doc. */
+/* table_rows.c: scratch of one worker, and the filled windows of one part for tokens first .. first
+ * + n - 1 of document doc. */
 typedef struct og_table_scratch {
     int32_t *code[OG_MAX_ORDER];
     int8_t *tag[OG_MAX_ORDER];
@@ -46,11 +50,11 @@ typedef struct og_table_scratch {
 int64_t og_table_scratch_bytes(const og_table_set *set);
 void og_table_scratch_of(const og_table_set *set, char *memory, og_table_scratch *out);
 /* 0: none of them exists, and *cells is not whole. */
-int og_part_windows(const og_part *part, const og_pack *pack, const og_id_map *ids, int64_t doc, int64_t first, int64_t n,
-                    const og_table_scratch *s, og_cells *cells);
+int og_part_windows(const og_part *part, const og_pack *pack, const og_id_map *ids, int64_t doc,
+                    int64_t first, int64_t n, const og_table_scratch *s, og_cells *cells);
 
 /* table_describe.c */
-og_status og_table_describe(og_table *table, const og_config *map, const og_id_map *ids, const char *const *codebooks, int32_t n_codebooks,
-                            og_error *err);
+og_status og_table_describe(og_table *table, const og_config *map, const og_id_map *ids,
+                            const char *const *codebooks, int32_t n_codebooks, og_error *err);
 
 #endif

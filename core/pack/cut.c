@@ -1,4 +1,5 @@
-/* cut.c: documents to pieces that fit a pack. Every token is kept in one piece or counted as lost, by cause. */
+/* cut.c: documents to pieces that fit a pack. Every token is kept in one piece or counted as lost,
+ * by cause. */
 #include "pack/cut.h"
 
 #include <omnigram/memory.h>
@@ -16,7 +17,8 @@ typedef struct walk {
 static og_status close_piece(walk *w, og_error *err) {
     og_cut *cut = w->cut;
     if (!w->piece.length) return OG_OK;
-    OG_TRY(og_grow((void **)&cut->pieces, &cut->piece_capacity, cut->n_pieces + 1, sizeof *cut->pieces, err));
+    OG_TRY(og_grow((void **)&cut->pieces, &cut->piece_capacity, cut->n_pieces + 1,
+                   sizeof *cut->pieces, err));
     cut->pieces[cut->n_pieces++] = w->piece;
     w->piece.length = 0;
     w->number++;
@@ -26,11 +28,16 @@ static og_status close_piece(walk *w, og_error *err) {
 static og_status add_range(walk *w, int64_t begin, int64_t n, og_error *err) {
     og_cut *cut = w->cut;
     if (!w->piece.length)
-        w->piece = (og_piece){.doc = w->doc, .first_range = cut->n_ranges, .pos = w->pos, .pos3 = w->pos3, .number = w->number};
+        w->piece = (og_piece){.doc = w->doc,
+                              .first_range = cut->n_ranges,
+                              .pos = w->pos,
+                              .pos3 = w->pos3,
+                              .number = w->number};
     if (w->piece.n_ranges && cut->ranges[cut->n_ranges - 1].end == begin) {
         cut->ranges[cut->n_ranges - 1].end += n;
     } else {
-        OG_TRY(og_grow((void **)&cut->ranges, &cut->range_capacity, cut->n_ranges + 1, sizeof *cut->ranges, err));
+        OG_TRY(og_grow((void **)&cut->ranges, &cut->range_capacity, cut->n_ranges + 1,
+                       sizeof *cut->ranges, err));
         cut->ranges[cut->n_ranges++] = (og_range){begin, begin + n};
         w->piece.n_ranges++;
     }
@@ -40,8 +47,10 @@ static og_status add_range(walk *w, int64_t begin, int64_t n, og_error *err) {
     return OG_OK;
 }
 
-/* The next `length` tokens, which may be cut at multiples of unit only; a unit advances pos3 by `advance`. *kept: how many stay. */
-static og_status take(walk *w, int64_t begin, int64_t length, int64_t unit, int64_t advance, int64_t *kept, og_error *err) {
+/* The next `length` tokens, which may be cut at multiples of unit only; a unit advances pos3 by
+ * `advance`. *kept: how many stay. */
+static og_status take(walk *w, int64_t begin, int64_t length, int64_t unit, int64_t advance,
+                      int64_t *kept, og_error *err) {
     *kept = 0;
     while (length > 0 && !w->stopped) {
         int64_t n = w->room / unit * unit;
@@ -64,8 +73,12 @@ static og_status take(walk *w, int64_t begin, int64_t length, int64_t unit, int6
     return OG_OK;
 }
 
-static int64_t image_span(const og_segment *s) { return s->length + 2; } /* with its two markers */
-static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t image_span(const og_segment *s) {
+    return s->length + 2;
+} /* with its two markers */
+static int64_t max64(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
 
 /* What of one document is left out whole, and what that does. */
 typedef struct verdict {
@@ -74,7 +87,8 @@ typedef struct verdict {
     int64_t images, removed_images, removed_tokens;
 } verdict;
 
-static og_status judge(const og_documents *d, int64_t doc, const og_pack_policy *policy, verdict *out, og_error *err) {
+static og_status judge(const og_documents *d, int64_t doc, const og_pack_policy *policy,
+                       verdict *out, og_error *err) {
     const og_origin *o = &d->origins[doc];
     int64_t length = d->offsets[doc + 1] - d->offsets[doc], left = 0;
     verdict v = {.lost = -1};
@@ -93,10 +107,12 @@ static og_status judge(const og_documents *d, int64_t doc, const og_pack_policy 
     if (too_large) {
         if (policy->image == OG_IMAGE_ATOMIC && policy->long_doc != OG_LONG_DROP)
             return og_fail(err, OG_EINVAL,
-                           "document %lld:%lld: an image of %d x %d codes takes %lld tokens with its markers, the pack holds %lld; "
+                           "document %lld:%lld: an image of %d x %d codes takes %lld tokens with "
+                           "its markers, the pack holds %lld; "
                            "pack.image = drop_doc or drop_image leaves it out",
-                           (long long)o->shard, (long long)o->index, too_large->rows, too_large->columns,
-                           (long long)image_span(too_large), (long long)policy->capacity);
+                           (long long)o->shard, (long long)o->index, too_large->rows,
+                           too_large->columns, (long long)image_span(too_large),
+                           (long long)policy->capacity);
         if (policy->image == OG_IMAGE_DROP_DOC) v.lost = OG_LOST_IMAGE_DOCUMENT;
         if (policy->image == OG_IMAGE_DROP_IMAGE) {
             v.remove_images = 1;
@@ -107,16 +123,18 @@ static og_status judge(const og_documents *d, int64_t doc, const og_pack_policy 
     if (v.lost < 0 && length > policy->capacity) {
         if (policy->long_doc == OG_LONG_ERROR)
             return og_fail(err, OG_EINVAL,
-                           "document %lld:%lld: %lld tokens, the pack holds %lld; pack.long_doc = drop, truncate or fragment says what to do",
-                           (long long)o->shard, (long long)o->index, (long long)length, (long long)policy->capacity);
+                           "document %lld:%lld: %lld tokens, the pack holds %lld; pack.long_doc = "
+                           "drop, truncate or fragment says what to do",
+                           (long long)o->shard, (long long)o->index, (long long)length,
+                           (long long)policy->capacity);
         if (policy->long_doc == OG_LONG_DROP) v.lost = OG_LOST_LONG;
     }
     *out = v;
     return OG_OK;
 }
 
-static og_status walk_document(walk *w, const og_documents *d, int64_t doc, const verdict *v, int64_t kept[OG_N_MODALITIES],
-                               int64_t *kept_images, og_error *err) {
+static og_status walk_document(walk *w, const og_documents *d, int64_t doc, const verdict *v,
+                               int64_t kept[OG_N_MODALITIES], int64_t *kept_images, og_error *err) {
     int64_t at = 0, n, length = d->offsets[doc + 1] - d->offsets[doc];
     for (int64_t i = d->segment_offsets[doc]; i < d->segment_offsets[doc + 1]; i++) {
         const og_segment *s = &d->segments[i];
@@ -129,8 +147,11 @@ static og_status walk_document(walk *w, const og_documents *d, int64_t doc, cons
         int64_t unit = image ? span : s->levels;
         int64_t advance = image ? 2 + max64(s->rows, (int64_t)s->columns + s->row_end) : 1;
         if (unit > w->capacity)
-            return og_fail(err, OG_EINVAL, "document %lld:%lld: an audio frame of %d codes cannot be cut, the pack holds %lld tokens",
-                           (long long)d->origins[doc].shard, (long long)d->origins[doc].index, s->levels, (long long)w->capacity);
+            return og_fail(err, OG_EINVAL,
+                           "document %lld:%lld: an audio frame of %d codes cannot be cut, the pack "
+                           "holds %lld tokens",
+                           (long long)d->origins[doc].shard, (long long)d->origins[doc].index,
+                           s->levels, (long long)w->capacity);
         OG_TRY(take(w, begin, span, unit, advance, &n, err));
         if (image && n) {
             kept[OG_MARKER] += 2 + (s->row_end ? s->rows : 0);
@@ -144,9 +165,11 @@ static og_status walk_document(walk *w, const og_documents *d, int64_t doc, cons
     return OG_OK;
 }
 
-static og_status cut_document(walk *w, const og_documents *d, int64_t doc, const og_pack_policy *policy, og_error *err) {
+static og_status cut_document(walk *w, const og_documents *d, int64_t doc,
+                              const og_pack_policy *policy, og_error *err) {
     og_cut *cut = w->cut;
-    int64_t length = d->offsets[doc + 1] - d->offsets[doc], kept[OG_N_MODALITIES] = {0}, kept_images = 0;
+    int64_t length = d->offsets[doc + 1] - d->offsets[doc], kept[OG_N_MODALITIES] = {0},
+            kept_images = 0;
     verdict v = {0};
     OG_TRY(judge(d, doc, policy, &v, err));
     cut->documents.read++;
@@ -159,7 +182,8 @@ static og_status cut_document(walk *w, const og_documents *d, int64_t doc, const
         w->pos = w->pos3 = 0;
         w->number = 0;
         w->stopped = 0;
-        if (policy->method != OG_PACK_CONCAT || policy->long_doc != OG_LONG_FRAGMENT) w->room = w->capacity;
+        if (policy->method != OG_PACK_CONCAT || policy->long_doc != OG_LONG_FRAGMENT)
+            w->room = w->capacity;
         OG_TRY(walk_document(w, d, doc, &v, kept, &kept_images, err));
         OG_TRY(close_piece(w, err));
         /* what is left are markers: nothing to learn from */
@@ -175,13 +199,16 @@ static og_status cut_document(walk *w, const og_documents *d, int64_t doc, const
         cut->images.lost[v.lost] += v.images;
         return OG_OK;
     }
-    int64_t all = 0, removed_tokens = v.remove_images ? v.removed_tokens : 0, removed_images = v.remove_images ? v.removed_images : 0;
+    int64_t all = 0, removed_tokens = v.remove_images ? v.removed_tokens : 0,
+            removed_images = v.remove_images ? v.removed_images : 0;
     for (int32_t m = 0; m < OG_N_MODALITIES; m++) {
         cut->kept_tokens[m] += kept[m];
         all += kept[m];
     }
-    if (all == length) cut->documents.kept++;
-    else cut->documents.cut++;
+    if (all == length)
+        cut->documents.kept++;
+    else
+        cut->documents.cut++;
     cut->tokens.kept += all;
     cut->tokens.lost[OG_LOST_IMAGE] += removed_tokens;
     cut->tokens.lost[OG_LOST_TRUNCATED] += length - all - removed_tokens;
@@ -190,7 +217,8 @@ static og_status cut_document(walk *w, const og_documents *d, int64_t doc, const
     cut->images.lost[OG_LOST_TRUNCATED] += v.images - kept_images - removed_images;
     if (cut->n_pieces - n_pieces > 1) {
         cut->fragmented++;
-        for (int64_t p = n_pieces; p < cut->n_pieces; p++) cut->short_fragments += cut->pieces[p].length < SHORT_FRAGMENT;
+        for (int64_t p = n_pieces; p < cut->n_pieces; p++)
+            cut->short_fragments += cut->pieces[p].length < SHORT_FRAGMENT;
     }
     return OG_OK;
 }
@@ -201,25 +229,34 @@ og_status og_cut_balance(const og_cut *cut, og_error *err) {
     for (int i = 0; i < 3; i++) {
         int64_t sum = all[i]->kept + all[i]->cut;
         for (int c = 0; c < OG_N_LOST; c++) {
-            if (all[i]->lost[c] < 0) return og_fail(err, OG_EINTERNAL, "packing counters: %s lost %lld", names[i], (long long)all[i]->lost[c]);
+            if (all[i]->lost[c] < 0)
+                return og_fail(err, OG_EINTERNAL, "packing counters: %s lost %lld", names[i],
+                               (long long)all[i]->lost[c]);
             sum += all[i]->lost[c];
         }
         if (sum != all[i]->read)
-            return og_fail(err, OG_EINTERNAL, "packing counters: %lld %s read, %lld kept, cut or dropped", (long long)all[i]->read, names[i],
-                           (long long)sum);
+            return og_fail(err, OG_EINTERNAL,
+                           "packing counters: %lld %s read, %lld kept, cut or dropped",
+                           (long long)all[i]->read, names[i], (long long)sum);
     }
     int64_t in_pieces = 0;
     for (int64_t p = 0; p < cut->n_pieces; p++) in_pieces += cut->pieces[p].length;
     if (in_pieces != cut->tokens.kept)
-        return og_fail(err, OG_EINTERNAL, "packing counters: %lld tokens kept, %lld in pieces", (long long)cut->tokens.kept, (long long)in_pieces);
+        return og_fail(err, OG_EINTERNAL, "packing counters: %lld tokens kept, %lld in pieces",
+                       (long long)cut->tokens.kept, (long long)in_pieces);
     return OG_OK;
 }
 
-og_status og_cut_documents(const og_documents *documents, const og_pack_policy *policy, og_cut *out, og_error *err) {
+og_status og_cut_documents(const og_documents *documents, const og_pack_policy *policy, og_cut *out,
+                           og_error *err) {
     og_cut cut = {0};
-    walk w = {.cut = &cut, .capacity = policy->capacity, .room = policy->capacity, .truncate = policy->long_doc == OG_LONG_TRUNCATE};
+    walk w = {.cut = &cut,
+              .capacity = policy->capacity,
+              .room = policy->capacity,
+              .truncate = policy->long_doc == OG_LONG_TRUNCATE};
     og_status status = OG_OK;
-    for (int64_t d = 0; d < documents->n_docs && status == OG_OK; d++) status = cut_document(&w, documents, d, policy, err);
+    for (int64_t d = 0; d < documents->n_docs && status == OG_OK; d++)
+        status = cut_document(&w, documents, d, policy, err);
     if (status == OG_OK) status = og_cut_balance(&cut, err);
     if (status != OG_OK) {
         og_cut_free(&cut);

@@ -9,12 +9,22 @@
 #define KIND "omnigram.documents"
 
 enum {
-    OFFSETS, SEGMENT_OFFSETS, ORIGINS, SEGMENT_PLACE, /* 8 bytes */
-    TOKENS, SEGMENT, ROW, COLUMN, LEVEL, SEGMENT_GRID, /* 4 */
-    MODALITY, N_ARRAYS /* 1 */
+    OFFSETS,
+    SEGMENT_OFFSETS,
+    ORIGINS,
+    SEGMENT_PLACE, /* 8 bytes */
+    TOKENS,
+    SEGMENT,
+    ROW,
+    COLUMN,
+    LEVEL,
+    SEGMENT_GRID, /* 4 */
+    MODALITY,
+    N_ARRAYS /* 1 */
 };
 
-static void arrays_of(const og_documents *d, int64_t *place, int32_t *grid, og_file_array arrays[N_ARRAYS]) {
+static void arrays_of(const og_documents *d, int64_t *place, int32_t *grid,
+                      og_file_array arrays[N_ARRAYS]) {
     int64_t n_docs = d->n_docs, n_tokens = d->n_tokens;
     arrays[OFFSETS] = (og_file_array){"offsets", OG_I64, 1, {n_docs + 1}, d->offsets};
     arrays[TOKENS] = (og_file_array){"tokens", OG_I32, 1, {n_tokens}, d->tokens};
@@ -23,7 +33,8 @@ static void arrays_of(const og_documents *d, int64_t *place, int32_t *grid, og_f
     arrays[ROW] = (og_file_array){"row", OG_I32, 1, {n_tokens}, d->row};
     arrays[COLUMN] = (og_file_array){"column", OG_I32, 1, {n_tokens}, d->column};
     arrays[LEVEL] = (og_file_array){"level", OG_I32, 1, {n_tokens}, d->level};
-    arrays[SEGMENT_OFFSETS] = (og_file_array){"segment_offsets", OG_I64, 1, {n_docs + 1}, d->segment_offsets};
+    arrays[SEGMENT_OFFSETS] =
+        (og_file_array){"segment_offsets", OG_I64, 1, {n_docs + 1}, d->segment_offsets};
     arrays[ORIGINS] = (og_file_array){"origin", OG_I64, 2, {n_docs, 4}, d->origins};
     arrays[SEGMENT_PLACE] = (og_file_array){"segment_place", OG_I64, 2, {d->n_segments, 3}, place};
     arrays[SEGMENT_GRID] = (og_file_array){"segment_grid", OG_I32, 2, {d->n_segments, 6}, grid};
@@ -34,11 +45,18 @@ og_status og_documents_save(const og_documents *d, const char *path, og_error *e
     int64_t *place = NULL;
     int32_t *grid = NULL;
     og_status status = og_pack_ids_to_json(&d->ids, &ids, err);
-    if (status == OG_OK) status = og_pack_codebooks_to_json((const char (*)[OG_DIGEST_TEXT])d->codebooks, d->n_codebooks, &codebooks, err);
+    if (status == OG_OK)
+        status = og_pack_codebooks_to_json((const char(*)[OG_DIGEST_TEXT])d->codebooks,
+                                           d->n_codebooks, &codebooks, err);
     if (status == OG_OK) status = og_config_to_json(d->counters, &counters, err);
-    if (status == OG_OK) status = og_pack_segments_split(d->segments, d->n_segments, &place, &grid, err);
+    if (status == OG_OK)
+        status = og_pack_segments_split(d->segments, d->n_segments, &place, &grid, err);
     if (status == OG_OK) {
-        const og_file_text texts[] = {{"kind", KIND}, {"version", OG_PACK_FILE_VERSION}, {"ids", ids}, {"codebooks", codebooks}, {"counters", counters}};
+        const og_file_text texts[] = {{"kind", KIND},
+                                      {"version", OG_PACK_FILE_VERSION},
+                                      {"ids", ids},
+                                      {"codebooks", codebooks},
+                                      {"counters", counters}};
         og_file_array arrays[N_ARRAYS];
         arrays_of(d, place, grid, arrays);
         status = og_pack_file_write(path, texts, 5, arrays, N_ARRAYS, err);
@@ -58,8 +76,10 @@ static og_status read_into(og_documents *d, const og_arrays *file, og_error *err
     OG_TRY(og_pack_file_text(file, "codebooks", &text, err));
     OG_TRY(og_pack_codebooks_from_json(text, &d->codebooks, &d->n_codebooks, err));
     OG_TRY(og_pack_file_text(file, "counters", &text, err));
-    OG_TRY(og_config_from_json(text, (int64_t)strlen(text), "metadata 'counters'", &d->counters, err));
-    og_file_array tokens = {"tokens", OG_I32, 1, {-1}, NULL}, origins = {"origin", OG_I64, 2, {-1, 4}, NULL};
+    OG_TRY(
+        og_config_from_json(text, (int64_t)strlen(text), "metadata 'counters'", &d->counters, err));
+    og_file_array tokens = {"tokens", OG_I32, 1, {-1}, NULL},
+                  origins = {"origin", OG_I64, 2, {-1, 4}, NULL};
     OG_TRY(og_pack_file_array(file, &tokens, err));
     OG_TRY(og_pack_file_array(file, &origins, err));
     d->n_tokens = tokens.shape[0];

@@ -1,10 +1,12 @@
-/* lower_bound.c: Martello and Toth's L2 bound of bin packing (Knapsack Problems, 1990, section 8.3), exact. */
+/* lower_bound.c: Martello and Toth's L2 bound of bin packing (Knapsack Problems, 1990,
+ * section 8.3), exact. */
 #include "pack/plan.h"
 
 #include <omnigram/memory.h>
 
-/* For each threshold a in 0 .. C/2: items above C-a need a bin of their own; so do those in (C/2, C-a], whose bins have
- * some room left; items in [a, C/2] fill that room first. The best threshold's count is L2. */
+/* For each threshold a in 0 .. C/2: items above C-a need a bin of their own; so do those in (C/2,
+ * C-a], whose bins have some room left; items in [a, C/2] fill that room first. The best
+ * threshold's count is L2. */
 int64_t og_pack_bound_of_counts(const int64_t *count, int64_t capacity) {
     int64_t half = capacity / 2, big = 0, sum_big = 0, small_sum = 0, best = 0;
     for (int64_t w = half + 1; w <= capacity; w++) {
@@ -14,7 +16,8 @@ int64_t og_pack_bound_of_counts(const int64_t *count, int64_t capacity) {
     for (int64_t w = 1; w <= half; w++) small_sum += count[w] * w;
     int64_t alone = 0;
     for (int64_t a = 0; a <= half; a++) {
-        if (a > 0) { /* w = C-a+1 goes from "shares" to "alone"; w = a-1 is too small to matter now */
+        if (a >
+            0) { /* w = C-a+1 goes from "shares" to "alone"; w = a-1 is too small to matter now */
             int64_t w = capacity - a + 1;
             alone += count[w];
             if (a > 1) small_sum -= count[a - 1] * (a - 1);

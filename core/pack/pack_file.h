@@ -1,4 +1,5 @@
-/* pack_file.h: what the documents file and the packs file have in common; not a public header. docs/packing.md is the format. */
+/* pack_file.h: what the documents file and the packs file have in common; not a public header.
+ * docs/packing.md is the format. */
 #ifndef OMNIGRAM_PACK_FILE_H
 #define OMNIGRAM_PACK_FILE_H
 
@@ -7,8 +8,9 @@
 
 #define OG_PACK_FILE_VERSION "1"
 
-/* One array of a file (8-byte elements come first, 1-byte ones last, so that all are aligned in the map). When it is read: dtype, rank and the lengths >= 0 of shape are demanded, -1 takes what the file
- * has; data receives the pointer into the map. */
+/* One array of a file (8-byte elements come first, 1-byte ones last, so that all are aligned in the
+ * map). When it is read: dtype, rank and the lengths >= 0 of shape are demanded, -1 takes what the
+ * file has; data receives the pointer into the map. */
 typedef struct og_file_array {
     const char *name;
     og_dtype dtype;
@@ -22,22 +24,26 @@ typedef struct og_file_text {
     const char *key, *value;
 } og_file_text;
 
-og_status og_pack_file_write(const char *path, const og_file_text *texts, int32_t n_texts, const og_file_array *arrays,
-                             int32_t n_arrays, og_error *err);
+og_status og_pack_file_write(const char *path, const og_file_text *texts, int32_t n_texts,
+                             const og_file_array *arrays, int32_t n_arrays, og_error *err);
 /* Checks kind and version. */
 og_status og_pack_file_open(const char *path, const char *kind, og_arrays **out, og_error *err);
 og_status og_pack_file_array(const og_arrays *file, og_file_array *array, og_error *err);
-og_status og_pack_file_text(const og_arrays *file, const char *key, const char **out, og_error *err);
+og_status og_pack_file_text(const og_arrays *file, const char *key, const char **out,
+                            og_error *err);
 
 /* JSON of the id map and of the codebook list; og_release. */
 og_status og_pack_ids_to_json(const og_id_map *ids, char **out, og_error *err);
 og_status og_pack_ids_from_json(const char *json, og_id_map *out, og_error *err);
-og_status og_pack_codebooks_to_json(const char (*codebooks)[OG_DIGEST_TEXT], int32_t n, char **out, og_error *err);
-og_status og_pack_codebooks_from_json(const char *json, char (**out)[OG_DIGEST_TEXT], int32_t *n, og_error *err);
+og_status og_pack_codebooks_to_json(const char (*codebooks)[OG_DIGEST_TEXT], int32_t n, char **out,
+                                    og_error *err);
+og_status og_pack_codebooks_from_json(const char *json, char (**out)[OG_DIGEST_TEXT], int32_t *n,
+                                      og_error *err);
 
-/* The segment table is two arrays in a file: segment_place I64 [S][3] (document, start, length) and segment_grid I32
- * [S][6] (modality, rows, columns, levels, row_end, codebook). */
-og_status og_pack_segments_split(const og_segment *segments, int64_t n, int64_t **place, int32_t **grid, og_error *err);
+/* The segment table is two arrays in a file: segment_place I64 [S][3] (document, start, length) and
+ * segment_grid I32 [S][6] (modality, rows, columns, levels, row_end, codebook). */
+og_status og_pack_segments_split(const og_segment *segments, int64_t n, int64_t **place,
+                                 int32_t **grid, og_error *err);
 og_status og_pack_segments_join(const og_arrays *file, og_segment **out, int64_t *n, og_error *err);
 
 #endif

@@ -5,8 +5,9 @@
 #include <omnigram/pack.h>
 #include <omnigram/safetensors.h>
 
-/* Pack p has tokens [p * capacity, (p + 1) * capacity), documents doc_offsets[p] .. doc_offsets[p + 1], their cumulative lengths at
- * cu_seqlens[doc_offsets[p] + p], and segments segment_offsets[p] .. segment_offsets[p + 1]. */
+/* Pack p has tokens [p * capacity, (p + 1) * capacity), documents doc_offsets[p] .. doc_offsets[p +
+ * 1], their cumulative lengths at cu_seqlens[doc_offsets[p] + p], and segments segment_offsets[p]
+ * .. segment_offsets[p + 1]. */
 struct og_packs {
     int64_t n_packs, capacity, n_docs, n_segments;
     og_id_map ids;
@@ -21,8 +22,9 @@ struct og_packs {
     int32_t n_codebooks;
     char (*codebooks)[OG_DIGEST_TEXT];
     og_config *counters;
-    og_arrays *file;            /* NULL: the arrays are our own; else they lie in it (segments and codebooks stay ours) */
-    _Atomic uint8_t *checked;   /* [n_packs] of a file: 1 once og_pack_check has passed */
+    og_arrays *file; /* NULL: the arrays are our own; else they lie in it (segments and codebooks
+                        stay ours) */
+    _Atomic uint8_t *checked; /* [n_packs] of a file: 1 once og_pack_check has passed */
 };
 
 #endif

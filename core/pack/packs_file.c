@@ -9,9 +9,24 @@
 #define KIND "omnigram.packs"
 
 enum {
-    DOC_OFFSETS, CU_SEQLENS, SEGMENT_OFFSETS, ORIGIN, SEGMENT_PLACE, /* 8 bytes */
-    TOKENS, DOC_ID, POS, POS3, LOSS_WEIGHT, SEGMENT_ID, ROW, COLUMN, LEVEL, SEGMENT_GRID, /* 4 */
-    MODALITY, CONTINUES, N_ARRAYS /* 1 */
+    DOC_OFFSETS,
+    CU_SEQLENS,
+    SEGMENT_OFFSETS,
+    ORIGIN,
+    SEGMENT_PLACE, /* 8 bytes */
+    TOKENS,
+    DOC_ID,
+    POS,
+    POS3,
+    LOSS_WEIGHT,
+    SEGMENT_ID,
+    ROW,
+    COLUMN,
+    LEVEL,
+    SEGMENT_GRID, /* 4 */
+    MODALITY,
+    CONTINUES,
+    N_ARRAYS /* 1 */
 };
 
 static void arrays_of(const og_packs *p, int64_t *place, int32_t *grid, og_file_array a[N_ARRAYS]) {
@@ -40,11 +55,18 @@ og_status og_packs_save(const og_packs *p, const char *path, og_error *err) {
     int64_t *place = NULL;
     int32_t *grid = NULL;
     og_status status = og_pack_ids_to_json(&p->ids, &ids, err);
-    if (status == OG_OK) status = og_pack_codebooks_to_json((const char (*)[OG_DIGEST_TEXT])p->codebooks, p->n_codebooks, &codebooks, err);
+    if (status == OG_OK)
+        status = og_pack_codebooks_to_json((const char(*)[OG_DIGEST_TEXT])p->codebooks,
+                                           p->n_codebooks, &codebooks, err);
     if (status == OG_OK) status = og_config_to_json(p->counters, &counters, err);
-    if (status == OG_OK) status = og_pack_segments_split(p->segments, p->n_segments, &place, &grid, err);
+    if (status == OG_OK)
+        status = og_pack_segments_split(p->segments, p->n_segments, &place, &grid, err);
     if (status == OG_OK) {
-        const og_file_text texts[] = {{"kind", KIND}, {"version", OG_PACK_FILE_VERSION}, {"ids", ids}, {"codebooks", codebooks}, {"counters", counters}};
+        const og_file_text texts[] = {{"kind", KIND},
+                                      {"version", OG_PACK_FILE_VERSION},
+                                      {"ids", ids},
+                                      {"codebooks", codebooks},
+                                      {"counters", counters}};
         og_file_array arrays[N_ARRAYS];
         arrays_of(p, place, grid, arrays);
         status = og_pack_file_write(path, texts, 5, arrays, N_ARRAYS, err);
@@ -59,17 +81,22 @@ og_status og_packs_save(const og_packs *p, const char *path, og_error *err) {
 
 /* The three tables of offsets: everything og_packs_get relies on before it checks a pack. */
 static og_status check_offsets(const og_packs *p, og_error *err) {
-    if (p->doc_offsets[0] != 0 || p->doc_offsets[p->n_packs] != p->n_docs || p->segment_offsets[0] != 0 ||
-        p->segment_offsets[p->n_packs] != p->n_segments)
-        return og_fail(err, OG_EFORMAT, "documents run %lld .. %lld of %lld, segments %lld .. %lld of %lld", (long long)p->doc_offsets[0],
-                       (long long)p->doc_offsets[p->n_packs], (long long)p->n_docs, (long long)p->segment_offsets[0],
+    if (p->doc_offsets[0] != 0 || p->doc_offsets[p->n_packs] != p->n_docs ||
+        p->segment_offsets[0] != 0 || p->segment_offsets[p->n_packs] != p->n_segments)
+        return og_fail(err, OG_EFORMAT,
+                       "documents run %lld .. %lld of %lld, segments %lld .. %lld of %lld",
+                       (long long)p->doc_offsets[0], (long long)p->doc_offsets[p->n_packs],
+                       (long long)p->n_docs, (long long)p->segment_offsets[0],
                        (long long)p->segment_offsets[p->n_packs], (long long)p->n_segments);
     for (int64_t i = 0; i < p->n_packs; i++)
-        if (p->doc_offsets[i] > p->doc_offsets[i + 1] || p->doc_offsets[i + 1] > p->n_docs || p->segment_offsets[i] > p->segment_offsets[i + 1] ||
+        if (p->doc_offsets[i] > p->doc_offsets[i + 1] || p->doc_offsets[i + 1] > p->n_docs ||
+            p->segment_offsets[i] > p->segment_offsets[i + 1] ||
             p->segment_offsets[i + 1] > p->n_segments)
-            return og_fail(err, OG_EFORMAT, "pack %lld: documents [%lld, %lld), segments [%lld, %lld); offsets must not fall", (long long)i,
-                           (long long)p->doc_offsets[i], (long long)p->doc_offsets[i + 1], (long long)p->segment_offsets[i],
-                           (long long)p->segment_offsets[i + 1]);
+            return og_fail(
+                err, OG_EFORMAT,
+                "pack %lld: documents [%lld, %lld), segments [%lld, %lld); offsets must not fall",
+                (long long)i, (long long)p->doc_offsets[i], (long long)p->doc_offsets[i + 1],
+                (long long)p->segment_offsets[i], (long long)p->segment_offsets[i + 1]);
     return OG_OK;
 }
 
@@ -80,14 +107,17 @@ static og_status read_into(og_packs *p, const og_arrays *file, og_error *err) {
     OG_TRY(og_pack_file_text(file, "codebooks", &text, err));
     OG_TRY(og_pack_codebooks_from_json(text, &p->codebooks, &p->n_codebooks, err));
     OG_TRY(og_pack_file_text(file, "counters", &text, err));
-    OG_TRY(og_config_from_json(text, (int64_t)strlen(text), "metadata 'counters'", &p->counters, err));
-    og_file_array tokens = {"tokens", OG_I32, 2, {-1, -1}, NULL}, origin = {"origin", OG_I64, 2, {-1, 4}, NULL};
+    OG_TRY(
+        og_config_from_json(text, (int64_t)strlen(text), "metadata 'counters'", &p->counters, err));
+    og_file_array tokens = {"tokens", OG_I32, 2, {-1, -1}, NULL},
+                  origin = {"origin", OG_I64, 2, {-1, 4}, NULL};
     OG_TRY(og_pack_file_array(file, &tokens, err));
     OG_TRY(og_pack_file_array(file, &origin, err));
     p->n_packs = tokens.shape[0];
     p->capacity = tokens.shape[1];
     p->n_docs = origin.shape[0];
-    if (p->n_packs > INT64_MAX / 2) return og_fail(err, OG_EFORMAT, "%lld packs", (long long)p->n_packs);
+    if (p->n_packs > INT64_MAX / 2)
+        return og_fail(err, OG_EFORMAT, "%lld packs", (long long)p->n_packs);
     OG_TRY(og_pack_segments_join(file, &p->segments, &p->n_segments, err));
     og_file_array a[N_ARRAYS];
     arrays_of(p, NULL, NULL, a);
@@ -109,7 +139,8 @@ static og_status read_into(og_packs *p, const og_arrays *file, og_error *err) {
     p->continues = a[CONTINUES].data;
     OG_TRY(check_offsets(p, err));
     p->checked = og_alloc_zero(p->n_packs, sizeof *p->checked);
-    if (!p->checked) return og_fail(err, OG_ENOMEM, "no memory for %lld packs", (long long)p->n_packs);
+    if (!p->checked)
+        return og_fail(err, OG_ENOMEM, "no memory for %lld packs", (long long)p->n_packs);
     return OG_OK;
 }
 

@@ -4,9 +4,11 @@
 
 #include <omnigram/pack.h>
 
-/* (time, row, column) of tokens begin .. end of one document of a pack, whose n segments begin there (starts count from token
- * 0 of the pack); the first has position `first`. out: [end - begin][3]. */
-static inline void og_positions3(const og_segment *segments, int64_t n, int64_t begin, int64_t end, int64_t first, int32_t *out) {
+/* (time, row, column) of tokens begin .. end of one document of a pack, whose n segments begin
+ * there (starts count from token 0 of the pack); the first has position `first`. out: [end -
+ * begin][3]. */
+static inline void og_positions3(const og_segment *segments, int64_t n, int64_t begin, int64_t end,
+                                 int64_t first, int32_t *out) {
     int64_t p = first, t = begin;
     for (int64_t i = 0; i <= n; i++) {
         int64_t stop = i < n ? segments[i].start : end;
@@ -24,7 +26,8 @@ static inline void og_positions3(const og_segment *segments, int64_t n, int64_t 
             int64_t side = (int64_t)s->columns + s->row_end;
             p += s->rows > side ? s->rows : side;
         } else { /* text, frames */
-            for (int64_t k = 0; k < s->length; k++, t++, out += 3) out[0] = out[1] = out[2] = (int32_t)(p + k / s->levels);
+            for (int64_t k = 0; k < s->length; k++, t++, out += 3)
+                out[0] = out[1] = out[2] = (int32_t)(p + k / s->levels);
             p += s->length / s->levels;
         }
     }

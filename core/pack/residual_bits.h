@@ -1,5 +1,5 @@
-/* residual_bits.h: a set of small integers with "smallest member >= x" in a few instructions: 64-ary levels of bit
- * words, each bit of a level saying that a word below is not empty. */
+/* residual_bits.h: a set of small integers with "smallest member >= x" in a few instructions:
+ * 64-ary levels of bit words, each bit of a level saying that a word below is not empty. */
 #ifndef OMNIGRAM_RESIDUAL_BITS_H
 #define OMNIGRAM_RESIDUAL_BITS_H
 

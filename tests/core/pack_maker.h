@@ -1,6 +1,7 @@
 /* pack_maker.h: documents from a line of text, for the tests of packing:
- *   "t3 i2x4 t1 | a5 | t0"   a text of 3, an image of 2 rows x 4 columns, a text of 1; an audio of 5 frames; an empty document
- * Codes are a running count, so that every token of a modality is told from its neighbours. */
+ *   "t3 i2x4 t1 | a5 | t0"   a text of 3, an image of 2 rows x 4 columns, a text of 1; an audio of
+ * 5 frames; an empty document Codes are a running count, so that every token of a modality is told
+ * from its neighbours. */
 #ifndef OMNIGRAM_PACK_MAKER_H
 #define OMNIGRAM_PACK_MAKER_H
 
@@ -62,7 +63,9 @@ static inline int64_t counter(const og_packs *packs, const char *key) {
 
 /* read = kept + cut + dropped by cause; returns read. */
 static inline int64_t balanced(const og_packs *packs, const char *what) {
-    static const char *const parts[] = {"kept", "cut", "dropped.long", "dropped.image_document", "dropped.image", "dropped.truncated"};
+    static const char *const parts[] = {"kept",          "cut",
+                                        "dropped.long",  "dropped.image_document",
+                                        "dropped.image", "dropped.truncated"};
     char key[96];
     int64_t sum = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {

@@ -1,4 +1,5 @@
-/* Documents and packs on disk: what is read is what was written; every damage is named; no byte of a bad file can hurt. */
+/* Documents and packs on disk: what is read is what was written; every damage is named; no byte of
+ * a bad file can hurt. */
 #include "core/pack_maker.h"
 
 #include <omnigram/file.h>
@@ -12,19 +13,26 @@ static char path[256];
 
 static void same_pack(const og_pack *a, const og_pack *b) {
     size_t n = (size_t)a->n_tokens;
-    CHECK(a->n_tokens == b->n_tokens && a->n_valid == b->n_valid && a->n_docs == b->n_docs && a->n_segments == b->n_segments);
-    CHECK(!memcmp(a->tokens, b->tokens, n * 4) && !memcmp(a->doc_id, b->doc_id, n * 4) && !memcmp(a->pos, b->pos, n * 4) &&
-          !memcmp(a->pos3, b->pos3, n * 12) && !memcmp(a->loss_weight, b->loss_weight, n * 4) && !memcmp(a->modality, b->modality, n) &&
-          !memcmp(a->segment_id, b->segment_id, n * 4) && !memcmp(a->row, b->row, n * 4) && !memcmp(a->column, b->column, n * 4) &&
-          !memcmp(a->level, b->level, n * 4) && !memcmp(a->cu_seqlens, b->cu_seqlens, ((size_t)a->n_docs + 1) * 8) &&
-          !memcmp(a->origin, b->origin, (size_t)a->n_docs * sizeof *a->origin) && !memcmp(a->continues, b->continues, (size_t)a->n_docs) &&
+    CHECK(a->n_tokens == b->n_tokens && a->n_valid == b->n_valid && a->n_docs == b->n_docs &&
+          a->n_segments == b->n_segments);
+    CHECK(!memcmp(a->tokens, b->tokens, n * 4) && !memcmp(a->doc_id, b->doc_id, n * 4) &&
+          !memcmp(a->pos, b->pos, n * 4) && !memcmp(a->pos3, b->pos3, n * 12) &&
+          !memcmp(a->loss_weight, b->loss_weight, n * 4) && !memcmp(a->modality, b->modality, n) &&
+          !memcmp(a->segment_id, b->segment_id, n * 4) && !memcmp(a->row, b->row, n * 4) &&
+          !memcmp(a->column, b->column, n * 4) && !memcmp(a->level, b->level, n * 4) &&
+          !memcmp(a->cu_seqlens, b->cu_seqlens, ((size_t)a->n_docs + 1) * 8) &&
+          !memcmp(a->origin, b->origin, (size_t)a->n_docs * sizeof *a->origin) &&
+          !memcmp(a->continues, b->continues, (size_t)a->n_docs) &&
           !memcmp(a->segments, b->segments, (size_t)a->n_segments * sizeof *a->segments));
 }
 
 static og_packs *build(int64_t capacity) {
     og_documents *d = make_documents(line, 1);
     og_packs *packs;
-    og_pack_policy policy = {.capacity = capacity, .long_doc = OG_LONG_FRAGMENT, .fragment_context = OG_FRAGMENT_CARRY, .seed = -1};
+    og_pack_policy policy = {.capacity = capacity,
+                             .long_doc = OG_LONG_FRAGMENT,
+                             .fragment_context = OG_FRAGMENT_CARRY,
+                             .seed = -1};
     CHECK_OK(og_packs_build(d, &policy, &packs, &err));
     og_documents_free(d);
     return packs;
@@ -34,8 +42,10 @@ static void test_documents(void) {
     og_documents *a = make_documents(line, 1), *b;
     CHECK_OK(og_documents_save(a, path, &err));
     CHECK_OK(og_documents_load(path, &b, &err));
-    CHECK(a->n_docs == b->n_docs && a->n_tokens == b->n_tokens && a->n_segments == b->n_segments && b->n_codebooks == 2);
-    CHECK(!memcmp(a->tokens, b->tokens, (size_t)a->n_tokens * 4) && !memcmp(a->segments, b->segments, (size_t)a->n_segments * sizeof *a->segments));
+    CHECK(a->n_docs == b->n_docs && a->n_tokens == b->n_tokens && a->n_segments == b->n_segments &&
+          b->n_codebooks == 2);
+    CHECK(!memcmp(a->tokens, b->tokens, (size_t)a->n_tokens * 4) &&
+          !memcmp(a->segments, b->segments, (size_t)a->n_segments * sizeof *a->segments));
     CHECK(!memcmp(&a->ids, &b->ids, sizeof a->ids) && !strcmp(b->codebooks[1], "bb22"));
     og_pack_policy policy = {.capacity = 40, .seed = -1};
     og_packs *pa, *pb;
@@ -62,8 +72,10 @@ static void test_packs(void) {
         CHECK_OK(og_packs_load(path, &b, &err));
         CHECK(og_packs_count(a) == og_packs_count(b) && og_packs_capacity(b) == capacity);
         CHECK(!memcmp(og_packs_ids(a), og_packs_ids(b), sizeof(og_id_map)));
-        CHECK(og_packs_codebook_count(b) == 2 && !strcmp(og_packs_codebook(b, 0), "aa11") && og_packs_codebook(b, 2) == NULL);
-        CHECK(counter(b, "packing.bins") == og_packs_count(b) && balanced(b, "tokens") == balanced(a, "tokens"));
+        CHECK(og_packs_codebook_count(b) == 2 && !strcmp(og_packs_codebook(b, 0), "aa11") &&
+              og_packs_codebook(b, 2) == NULL);
+        CHECK(counter(b, "packing.bins") == og_packs_count(b) &&
+              balanced(b, "tokens") == balanced(a, "tokens"));
         for (int64_t i = 0; i < og_packs_count(a); i++) {
             og_pack x, y;
             CHECK_OK(og_packs_get(a, i, &x, &err));
@@ -77,7 +89,8 @@ static void test_packs(void) {
         og_packs_free(b);
     }
     og_packs *none = NULL;
-    CHECK_FAILS(og_packs_load("/nowhere/packs.safetensors", &none, &err), OG_EIO, "/nowhere/packs.safetensors");
+    CHECK_FAILS(og_packs_load("/nowhere/packs.safetensors", &none, &err), OG_EIO,
+                "/nowhere/packs.safetensors");
     CHECK(none == NULL);
 }
 
@@ -98,7 +111,8 @@ static void test_no_packs(void) {
     og_documents_free(d);
 }
 
-/* Flips single bytes all over both files: each either loads and passes its own checks, or is an error; the sanitizer watches. */
+/* Flips single bytes all over both files: each either loads and passes its own checks, or is an
+ * error; the sanitizer watches. */
 static void test_damage(void) {
     int64_t refused = 0, passed = 0;
     for (int what = 0; what < 2; what++) {
@@ -122,7 +136,8 @@ static void test_damage(void) {
             bytes[at] = old;
             og_documents *d;
             og_packs *p;
-            og_status status = what ? og_packs_load(path, &p, &err) : og_documents_load(path, &d, &err);
+            og_status status =
+                what ? og_packs_load(path, &p, &err) : og_documents_load(path, &d, &err);
             if (status == OG_OK && what) {
                 for (int64_t i = 0; i < og_packs_count(p) && status == OG_OK; i++) {
                     og_pack pack;
@@ -132,17 +147,22 @@ static void test_damage(void) {
             } else if (status == OG_OK) {
                 og_documents_free(d);
             }
-            if (status == OG_OK) passed++; /* a code, an origin or a counter: nothing that can be told from a good one */
-            else refused++;
+            if (status == OG_OK)
+                passed++; /* a code, an origin or a counter: nothing that can be told from a good
+                             one */
+            else
+                refused++;
         }
         og_release(bytes);
     }
-    printf("damaged files: %lld refused, %lld not told from good ones\n", (long long)refused, (long long)passed);
+    printf("damaged files: %lld refused, %lld not told from good ones\n", (long long)refused,
+           (long long)passed);
     CHECK(refused > 500);
 }
 
 int main(void) {
-    snprintf(path, sizeof path, "%s/test_pack_files.%d.safetensors", OG_TEST_BINARY_DIR, (int)getpid());
+    snprintf(path, sizeof path, "%s/test_pack_files.%d.safetensors", OG_TEST_BINARY_DIR,
+             (int)getpid());
     test_documents();
     test_packs();
     test_no_packs();

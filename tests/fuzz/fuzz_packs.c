@@ -1,4 +1,5 @@
-/* fuzz_packs.c: files of packs and of documents with any bytes: no crash, no leak, and what is given can be packed and looked up. */
+/* fuzz_packs.c: files of packs and of documents with any bytes: no crash, no leak, and what is
+ * given can be packed and looked up. */
 #include <omnigram/memory.h>
 #include <omnigram/tables.h>
 
@@ -17,17 +18,20 @@
         }                                                                                          \
     } while (0)
 
-static const char tables[] = "text: {orders: [2, 3], addressing: {rows: 97}}\n"
-                             "image: {stencil: grid, cells: [[W, N, NE], [NN]], anchor: next, outside: wrap, addressing: {rows: 97}}\n"
-                             "audio: {stencil: levels, cells: [[T, L]], levels: [0, 1], addressing: {rows: 97}}\n"
-                             "cross: {stencil: cross, orders: [2, 3], addressing: {rows: 97}}\n";
+static const char tables[] =
+    "text: {orders: [2, 3], addressing: {rows: 97}}\n"
+    "image: {stencil: grid, cells: [[W, N, NE], [NN]], anchor: next, outside: wrap, addressing: "
+    "{rows: 97}}\n"
+    "audio: {stencil: levels, cells: [[T, L]], levels: [0, 1], addressing: {rows: 97}}\n"
+    "cross: {stencil: cross, orders: [2, 3], addressing: {rows: 97}}\n";
 
 static void look_up(const og_packs *packs) {
     og_error err;
     og_config *config;
     og_table_set *set = NULL;
     HOLDS(og_config_from_yaml(tables, (int64_t)strlen(tables), "tables", &config, &err) == OG_OK);
-    if (og_table_set_new(config, og_packs_ids(packs), NULL, 0, &set, &err) != OG_OK) set = NULL; /* ids without audio, say */
+    if (og_table_set_new(config, og_packs_ids(packs), NULL, 0, &set, &err) != OG_OK)
+        set = NULL; /* ids without audio, say */
     for (int64_t i = 0; i < og_packs_count(packs) && i < 64; i++) {
         og_pack pack;
         if (og_packs_get(packs, i, &pack, &err) != OG_OK) continue;
@@ -51,11 +55,16 @@ static void pack_again(const og_documents *documents) {
     if (documents->n_tokens > 65536) return;
     for (int64_t capacity = 1; capacity <= 4096; capacity *= 8) {
         og_packs *packs;
-        og_pack_policy policy = {.capacity = capacity, .long_doc = OG_LONG_FRAGMENT, .image = OG_IMAGE_DROP_IMAGE, .seed = 3};
-        if (og_packs_build(documents, &policy, &packs, &err) != OG_OK) continue; /* an audio frame longer than the pack */
+        og_pack_policy policy = {.capacity = capacity,
+                                 .long_doc = OG_LONG_FRAGMENT,
+                                 .image = OG_IMAGE_DROP_IMAGE,
+                                 .seed = 3};
+        if (og_packs_build(documents, &policy, &packs, &err) != OG_OK)
+            continue; /* an audio frame longer than the pack */
         for (int64_t i = 0; i < og_packs_count(packs); i++) {
             og_pack pack;
-            HOLDS(og_packs_get(packs, i, &pack, &err) == OG_OK && og_pack_check(&pack, og_packs_ids(packs), &err) == OG_OK);
+            HOLDS(og_packs_get(packs, i, &pack, &err) == OG_OK &&
+                  og_pack_check(&pack, og_packs_ids(packs), &err) == OG_OK);
         }
         og_packs_free(packs);
     }

@@ -1,12 +1,13 @@
-/* For every stencil and every scheme: a token that changes moves no row of another document and none before it; with the guard
- * off the same probe finds leaks. */
+/* For every stencil and every scheme: a token that changes moves no row of another document and
+ * none before it; with the guard off the same probe finds leaks. */
 #include "core/pack_maker.h"
 
 #include <omnigram/memory.h>
 #include <omnigram/tables.h>
 
 static og_error err;
-static const char line[] = "t4 i2x3 a3x2 t3 i1x2 | i2x2 t5 i3x2 a2x3 | t6 a4x1 i1x4 t1 | i1x1 t2 i2x1";
+static const char line[] =
+    "t4 i2x3 a3x2 t3 i1x2 | i2x2 t5 i3x2 a2x3 | t6 a4x1 i1x4 t1 | i1x1 t2 i2x1";
 
 static const char *const stencils[] = {
     "{modality: text, %s%s}",
@@ -25,7 +26,8 @@ static const char *const stencils[] = {
 enum { N_STENCILS = sizeof stencils / sizeof *stencils };
 
 typedef struct result {
-    int64_t own, others, earlier; /* rows changed in the token's own document, in others, and before the token */
+    int64_t own, others,
+        earlier; /* rows changed in the token's own document, in others, and before the token */
 } result;
 
 static int64_t n_same_document; /* windows that the probe could see at all */
@@ -43,7 +45,8 @@ static result poke(const og_table_set *set, const og_packs *packs) {
         int32_t m = pack.modality[t];
         if (m == OG_MARKER) continue;
         memcpy(tokens, pack.tokens, (size_t)pack.n_tokens * 4);
-        int32_t local = (tokens[t] - ids->base[m]) % ids->codes[m], level = (tokens[t] - ids->base[m]) / ids->codes[m];
+        int32_t local = (tokens[t] - ids->base[m]) % ids->codes[m],
+                level = (tokens[t] - ids->base[m]) / ids->codes[m];
         tokens[t] = ids->base[m] + level * ids->codes[m] + (local + 5) % ids->codes[m];
         og_pack changed = pack;
         changed.tokens = tokens;
@@ -52,8 +55,10 @@ static result poke(const og_table_set *set, const og_packs *packs) {
             if (before[i] == after[i]) continue;
             int64_t u = i / columns;
             if (u < t) r.earlier++;
-            if (pack.doc_id[u] == pack.doc_id[t]) r.own++;
-            else r.others++;
+            if (pack.doc_id[u] == pack.doc_id[t])
+                r.own++;
+            else
+                r.others++;
         }
     }
     n_same_document += r.own;
@@ -63,12 +68,14 @@ static result poke(const og_table_set *set, const og_packs *packs) {
     return r;
 }
 
-static og_table_set *set_of(const char *stencil, const char *scheme, int leak, const og_packs *packs) {
+static og_table_set *set_of(const char *stencil, const char *scheme, int leak,
+                            const og_packs *packs) {
     char addressing[256], yaml[512];
     snprintf(addressing, sizeof addressing, "addressing: {scheme: %s}", scheme);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    snprintf(yaml + snprintf(yaml, sizeof yaml, "a: "), sizeof yaml - 3, stencil, addressing, leak ? ", leak: true" : "");
+    snprintf(yaml + snprintf(yaml, sizeof yaml, "a: "), sizeof yaml - 3, stencil, addressing,
+             leak ? ", leak: true" : "");
 #pragma GCC diagnostic pop
     og_config *config;
     og_table_set *set = NULL;
@@ -101,8 +108,10 @@ int main(void) {
             result r = poke(set, packs);
             CHECK(r.others == 0 && r.earlier == 0);
             /* the current code is hashed by every scheme but the control */
-            if (!strcmp(scheme, "random_row")) CHECK(r.own == 0);
-            else if (!strcmp(scheme, "mix64")) CHECK(r.own > 2);
+            if (!strcmp(scheme, "random_row"))
+                CHECK(r.own == 0);
+            else if (!strcmp(scheme, "mix64"))
+                CHECK(r.own > 2);
             probes++;
             og_table_set_free(set);
             set = set_of(stencils[k], scheme, 1, packs);
@@ -117,7 +126,9 @@ int main(void) {
         }
         printf("%-16s %d stencils\n", scheme, made);
     }
-    printf("%lld probes isolated and causal, %lld twins leak, %lld rows moved in their own documents\n", (long long)probes, (long long)twins, (long long)n_same_document);
+    printf("%lld probes isolated and causal, %lld twins leak, %lld rows moved in their own "
+           "documents\n",
+           (long long)probes, (long long)twins, (long long)n_same_document);
     CHECK(probes >= 60 && twins >= 40 && n_same_document > 1000);
     og_packs_free(packs);
     CHECK(og_alloc_count() == 0);

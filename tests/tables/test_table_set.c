@@ -6,15 +6,18 @@
 
 static og_error err;
 static const char *const books[] = {"aa11", "bb22"};
-static const char two_tables[] = "text: {modality: text, orders: [2, 3], addressing: {scheme: mix64, rows: 101, heads: 2}, dim: 8}\n"
-                                 "image: {stencil: grid, cells: [[W], [N], [W, N]], anchor: next, addressing: {rows: 50}, dim: 4, dtype: f32}\n";
+static const char two_tables[] = "text: {modality: text, orders: [2, 3], addressing: {scheme: "
+                                 "mix64, rows: 101, heads: 2}, dim: 8}\n"
+                                 "image: {stencil: grid, cells: [[W], [N], [W, N]], anchor: next, "
+                                 "addressing: {rows: 50}, dim: 4, dtype: f32}\n";
 
 static og_id_map ids_of(void) {
     og_id_map ids;
     CHECK_OK(og_id_map_make(MAKER_TEXT, MAKER_IMAGE, 1, MAKER_AUDIO, MAKER_LEVELS, &ids, &err));
     return ids;
 }
-static og_status try_set(const char *yaml, const char *const *codebooks, int32_t n, og_table_set **set) {
+static og_status try_set(const char *yaml, const char *const *codebooks, int32_t n,
+                         og_table_set **set) {
     og_config *config;
     og_id_map ids = ids_of();
     CHECK_OK(og_config_from_yaml(yaml, (int64_t)strlen(yaml), "tables.yaml", &config, &err));
@@ -30,16 +33,23 @@ static og_table_set *set_of(const char *yaml) {
 
 static void test_columns(void) {
     og_table_set *set = set_of(two_tables);
-    CHECK(og_table_set_count(set) == 2 && og_table_set_columns(set) == 7 && og_table_set_width(set) == 4 * 8 + 3 * 4);
+    CHECK(og_table_set_count(set) == 2 && og_table_set_columns(set) == 7 &&
+          og_table_set_width(set) == 4 * 8 + 3 * 4);
     const og_table_info *text = og_table_set_info(set, 0), *image = og_table_set_info(set, 1);
-    CHECK(!strcmp(text->name, "text") && text->first_column == 0 && text->n_columns == 4 && text->rows == 404 && text->dim == 8 && text->dtype == OG_BF16);
-    CHECK(!strcmp(image->name, "image") && image->first_column == 4 && image->n_columns == 3 && image->rows == 150 && image->dtype == OG_F32);
-    static const int orders[] = {2, 2, 3, 3, 1, 1, 2}, heads[] = {0, 1, 0, 1, 0, 0, 0}, bases[] = {0, 101, 202, 303, 0, 50, 100}, rows[] = {101, 101, 101, 101, 50, 50, 50};
+    CHECK(!strcmp(text->name, "text") && text->first_column == 0 && text->n_columns == 4 &&
+          text->rows == 404 && text->dim == 8 && text->dtype == OG_BF16);
+    CHECK(!strcmp(image->name, "image") && image->first_column == 4 && image->n_columns == 3 &&
+          image->rows == 150 && image->dtype == OG_F32);
+    static const int orders[] = {2, 2, 3, 3, 1, 1, 2}, heads[] = {0, 1, 0, 1, 0, 0, 0},
+                     bases[] = {0, 101, 202, 303, 0, 50, 100},
+                     rows[] = {101, 101, 101, 101, 50, 50, 50};
     for (int c = 0; c < 7; c++) {
         const og_column *column = og_table_set_column(set, c);
-        CHECK(column->order == orders[c] && column->head == heads[c] && column->base == bases[c] && column->rows == rows[c]);
+        CHECK(column->order == orders[c] && column->head == heads[c] && column->base == bases[c] &&
+              column->rows == rows[c]);
     }
-    CHECK(og_table_set_column(set, 7) == NULL && og_table_set_info(set, 2) == NULL && og_table_set_addr(set, -1) == NULL);
+    CHECK(og_table_set_column(set, 7) == NULL && og_table_set_info(set, 2) == NULL &&
+          og_table_set_addr(set, -1) == NULL);
     og_table_set_free(set);
     set = set_of("");
     CHECK(og_table_set_count(set) == 0 && og_table_set_columns(set) == 0);
@@ -56,7 +66,8 @@ static og_packs *pack_of(const char *line, int64_t capacity, og_pack *pack) {
     return packs;
 }
 
-/* Rows of text columns are those of the addressing over the document's text alone; elsewhere there are none. */
+/* Rows of text columns are those of the addressing over the document's text alone; elsewhere there
+ * are none. */
 static void test_rows_are_the_addressing(void) {
     og_pack pack;
     og_packs *packs = pack_of("t9 | i2x2 t5 a2x2 t3", 64, &pack);
@@ -78,7 +89,8 @@ static void test_rows_are_the_addressing(void) {
             for (int c = 0; c < 4; c++) {
                 int64_t want = expect[i * 4 + c];
                 CHECK(rows[at[i] * 7 + c] == (want < 0 ? OG_ROW_NONE : want + 101 * c));
-                CHECK((want == OG_ROW_NONE) == (i < (c < 2 ? 1 : 2))); /* order n lacks context at exactly n - 1 positions */
+                CHECK((want == OG_ROW_NONE) ==
+                      (i < (c < 2 ? 1 : 2))); /* order n lacks context at exactly n - 1 positions */
             }
     }
     for (int64_t t = 0; t < pack.n_tokens; t++) {
@@ -97,7 +109,8 @@ static void test_rows_are_the_addressing(void) {
     og_packs_free(packs);
 }
 
-/* Orders 2..5 on texts of 1 to 9 codes: exactly n - 1 positions of each lack context, never n, and none is lost at the tail. */
+/* Orders 2..5 on texts of 1 to 9 codes: exactly n - 1 positions of each lack context, never n, and
+ * none is lost at the tail. */
 static void test_context_is_lacking_n_minus_1_times(void) {
     og_pack pack;
     og_packs *packs = pack_of("t1 | t2 | t3 | t4 | t5 | t6 | t7 | t8 | t9", 64, &pack);
@@ -107,7 +120,8 @@ static void test_context_is_lacking_n_minus_1_times(void) {
     for (int64_t d = 0; d < 9; d++)
         for (int c = 0; c < 4; c++) {
             int64_t order = c + 2, length = d + 1, exist = 0, last = pack.cu_seqlens[d + 1] - 2;
-            for (int64_t t = pack.cu_seqlens[d]; t < pack.cu_seqlens[d + 1]; t++) exist += rows[t * 4 + c] >= 0;
+            for (int64_t t = pack.cu_seqlens[d]; t < pack.cu_seqlens[d + 1]; t++)
+                exist += rows[t * 4 + c] >= 0;
             CHECK(exist == (length >= order ? length - (order - 1) : 0));
             CHECK((rows[last * 4 + c] >= 0) == (length >= order));
         }
@@ -115,7 +129,8 @@ static void test_context_is_lacking_n_minus_1_times(void) {
     og_packs_free(packs);
 }
 
-/* The same images in another place have the same rows; another code beside it, another row (a placeholder id would not). */
+/* The same images in another place have the same rows; another code beside it, another row (a
+ * placeholder id would not). */
 static void test_card_49_rows_are_of_codes(void) {
     og_id_map ids = ids_of();
     og_documents_builder *b;
@@ -137,7 +152,8 @@ static void test_card_49_rows_are_of_codes(void) {
     CHECK_OK(og_packs_build(documents, &policy, &packs, &err));
     og_documents_free(documents);
     CHECK_OK(og_packs_get(packs, 0, &pack, &err));
-    og_table_set *set = set_of("image: {stencil: grid, cells: [[W, N]], addressing: {rows: 1000003}}");
+    og_table_set *set =
+        set_of("image: {stencil: grid, cells: [[W, N]], addressing: {rows: 1000003}}");
     int64_t rows[24];
     CHECK_OK(og_table_set_rows(set, &pack, NULL, rows, &err));
     CHECK(rows[5] >= 0 && rows[5] == rows[21] && rows[5] != rows[13]);
@@ -148,11 +164,15 @@ static void test_card_49_rows_are_of_codes(void) {
 static void test_any_pool(void) {
     char line[4096] = "";
     size_t n = 0;
-    for (int i = 0; i < 60; i++) n += (size_t)snprintf(line + n, sizeof line - n, "t%d i%dx%d a%dx3 t%d%s", 1 + i * 7 % 90, 1 + i % 5, 1 + i % 9, 1 + i % 11, i % 13, i < 59 ? " | " : "");
+    for (int i = 0; i < 60; i++)
+        n += (size_t)snprintf(line + n, sizeof line - n, "t%d i%dx%d a%dx3 t%d%s", 1 + i * 7 % 90,
+                              1 + i % 5, 1 + i % 9, 1 + i % 11, i % 13, i < 59 ? " | " : "");
     og_pack pack;
     og_packs *packs = pack_of(line, 16384, &pack);
-    og_table_set *set = set_of("text: {orders: [2, 3, 4, 5]}\nimage: {stencil: grid, cells: [half3x3], outside: wrap}\naudio: {modality: audio, orders: [2, 3]}\n"
-                               "cross: {stencil: cross, orders: [2, 3]}\nrandom: {addressing: {scheme: random_row}}\n");
+    og_table_set *set = set_of(
+        "text: {orders: [2, 3, 4, 5]}\nimage: {stencil: grid, cells: [half3x3], outside: "
+        "wrap}\naudio: {modality: audio, orders: [2, 3]}\n"
+        "cross: {stencil: cross, orders: [2, 3]}\nrandom: {addressing: {scheme: random_row}}\n");
     int64_t columns = og_table_set_columns(set), bytes = pack.n_tokens * columns * 8;
     int64_t *one = malloc((size_t)bytes), *many = malloc((size_t)bytes);
     CHECK_OK(og_table_set_rows(set, &pack, NULL, one, &err));
@@ -172,8 +192,10 @@ static void test_any_pool(void) {
 
 static void test_fingerprints(void) {
     static const char *const same[][2] = {
-        {"a: {orders: [2, 3]}", "a: {stencil: lags, modality: text, addressing: {scheme: mix64, orders: [2, 3]}, across: default, dim: 64}"},
-        {"a: {orders: [2], dim: 8}", "a: {orders: [2], dim: 16, dtype: f32}"}, /* sizes of a row are the store's matter */
+        {"a: {orders: [2, 3]}", "a: {stencil: lags, modality: text, addressing: {scheme: mix64, "
+                                "orders: [2, 3]}, across: default, dim: 64}"},
+        {"a: {orders: [2], dim: 8}",
+         "a: {orders: [2], dim: 16, dtype: f32}"}, /* sizes of a row are the store's matter */
     };
     static const char *const other[][2] = {
         {"a: {orders: [2, 3]}", "a: {orders: [2, 3, 4]}"},
@@ -195,11 +217,13 @@ static void test_fingerprints(void) {
         og_table_set *a = set_of(other[i][0]), *b = set_of(other[i][1]);
         const og_table_info *info = og_table_set_info(b, 0);
         CHECK(strcmp(og_table_set_info(a, 0)->fingerprint, info->fingerprint));
-        CHECK_FAILS(og_table_set_check(a, 0, info->fingerprint, info->description, &err), OG_EINVAL, "made for another table");
+        CHECK_FAILS(og_table_set_check(a, 0, info->fingerprint, info->description, &err), OG_EINVAL,
+                    "made for another table");
         og_table_set_free(a);
         og_table_set_free(b);
     }
-    /* a codebook that changed: image tables are refused with both fingerprints named, text tables do not care */
+    /* a codebook that changed: image tables are refused with both fingerprints named, text tables
+     * do not care */
     static const char *const changed[] = {"aa12", "bb22"}, *const turned[] = {"bb22", "aa11"};
     og_table_set *a = set_of(two_tables), *b, *c;
     CHECK_OK(try_set(two_tables, changed, 2, &b));
@@ -207,7 +231,8 @@ static void test_fingerprints(void) {
     const og_table_info *text = og_table_set_info(b, 0), *image = og_table_set_info(b, 1);
     CHECK_OK(og_table_set_check(a, 0, text->fingerprint, text->description, &err));
     CHECK_OK(og_table_set_check(a, 1, og_table_set_info(c, 1)->fingerprint, NULL, &err));
-    CHECK_FAILS(og_table_set_check(a, 1, image->fingerprint, image->description, &err), OG_EINVAL, "[\"aa11\",\"bb22\"] here, [\"aa12\",\"bb22\"] there");
+    CHECK_FAILS(og_table_set_check(a, 1, image->fingerprint, image->description, &err), OG_EINVAL,
+                "[\"aa11\",\"bb22\"] here, [\"aa12\",\"bb22\"] there");
     char head[17];
     snprintf(head, sizeof head, "%s", image->fingerprint);
     CHECK(strstr(err.message, head));
@@ -229,7 +254,8 @@ static void refused(const char *yaml, const char *word) {
 }
 
 static void test_refusals(void) {
-    refused("a: {stencil: grit, cells: [[W]]}", "table a: tables.yaml:1: unknown stencil 'grit', did you mean 'grid'?");
+    refused("a: {stencil: grit, cells: [[W]]}",
+            "table a: tables.yaml:1: unknown stencil 'grit', did you mean 'grid'?");
     refused("a: {addressing: {scheme: mix63}}", "did you mean 'mix64'?");
     refused("a: {ordres: [2]}", "orders");
     refused("a: {dim: 0}", "dim");
@@ -240,10 +266,13 @@ static void test_refusals(void) {
     refused("a: {stencil: grid}", "list of n-grams");
     refused("a: {stencil: grid, cells: []}", "list of n-grams");
     refused("a: {stencil: grid, cells: [[W, E]]}", "looks ahead");
-    refused("a: {stencil: grid, cells: [[W]], addressing: {scheme: mix64, orders: [3]}}", "needs 3 cells, the n-gram has 2");
-    refused("a: {addressing: {vocab: 500}}", "takes codes in [0, 500), this table's are in [0, 1000)");
+    refused("a: {stencil: grid, cells: [[W]], addressing: {scheme: mix64, orders: [3]}}",
+            "needs 3 cells, the n-gram has 2");
+    refused("a: {addressing: {vocab: 500}}",
+            "takes codes in [0, 500), this table's are in [0, 1000)");
     refused("a: {addressing: {window: {fill: leak}}}", "leak: true");
-    refused("a: {addressing: {window: {breaks: {modality: latch}}}}", "in a table the stencil decides that");
+    refused("a: {addressing: {window: {breaks: {modality: latch}}}}",
+            "in a table the stencil decides that");
     refused("a: {addressing: {window: {breaks: {eos: skip}, eos: [3]}}}", "not passed over");
 }
 
@@ -267,11 +296,13 @@ static void test_fills_and_breaks(void) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char yaml[256];
         int64_t rows[6];
-        snprintf(yaml, sizeof yaml, "a: {orders: [2], addressing: {rows: 1009, window: %s}}", cases[i].window);
+        snprintf(yaml, sizeof yaml, "a: {orders: [2], addressing: {rows: 1009, window: %s}}",
+                 cases[i].window);
         og_table_set *set = set_of(yaml);
         CHECK_OK(og_table_set_rows(set, &pack, NULL, rows, &err));
         for (int t = 0; t < 4; t++) CHECK((rows[1 + t] >= 0) == cases[i].exist[t]);
-        CHECK(rows[0] == OG_ROW_NONE && rows[5] == OG_ROW_NONE); /* markers have none, whatever fills */
+        CHECK(rows[0] == OG_ROW_NONE &&
+              rows[5] == OG_ROW_NONE); /* markers have none, whatever fills */
         if (i == 3) CHECK(rows[1] == 0);
         og_table_set_free(set);
     }
