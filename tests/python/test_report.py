@@ -1,5 +1,8 @@
 import json
+import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -7,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from report_fixture import ARMS, write_run
 
+from omnigram.program import find_program
 from omnigram.report import ReportError, write_report
 from omnigram.report.read import read_metrics, read_run
 from omnigram.report.statistics import Difference, DocumentBits, findings, paired_difference, sentence
@@ -57,6 +61,18 @@ def test_page_is_whole_and_self_contained(run, result):
         assert word in page
     assert "rotated" not in page  # a cause that never came up is no news
     assert page.count("<svg") >= 5 and "nan" not in re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL)
+
+
+def test_the_verb_writes_the_same(run, result, tmp_path):
+    """`omnigram report` finds Python, package and library by itself, and passes exit statuses on."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {"OMNIGRAM_PYTHON": sys.executable}
+    command = [find_program(), "report", run, "--out", tmp_path / "page.html", "--json", "-"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["arms"] == json.loads(json.dumps(result["arms"]))
+    assert (tmp_path / "page.html").stat().st_size > 50_000
+    failed = subprocess.run([find_program(), "report", tmp_path / "nowhere"], cwd=tmp_path, env=environment,
+                            capture_output=True, text=True, check=False)
+    assert failed.returncode == 1 and "nowhere: no such folder" in failed.stderr
 
 
 def test_bits_are_token_weighted_over_documents(run):

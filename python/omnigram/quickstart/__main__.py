@@ -108,7 +108,7 @@ def _data(wanted: str, root: Path | None) -> tuple[str, Path | None, str]:
         return "tuxpaint", archive, f"Pictures, spoken and written captions of the Debian package {version} (GPL-2)."
     why = "Shapes, textures, tones and templated captions that the program makes itself, from a seed."
     if wanted == "auto":
-        why += " It was taken because tools/fetch-data.sh could not reach a package archive."
+        why += " It was taken because data/tuxpaint is not there: no package archive could be reached, or none was asked."
     return "synthetic", None, why
 
 
