@@ -19,34 +19,48 @@ static int digit_bits(int64_t n, int bits, int *passes) {
     return *passes ? (bits + *passes - 1) / *passes : 0;
 }
 
-/* Packs (id - least, position) and sorts by the id; stable. Returns the array that holds the result. */
-static uint64_t *sort_packed(const int64_t *ids, uint64_t least, uint64_t *from, uint64_t *to, int64_t n, int low, int bits) {
+/* Counts to the places where each digit's first key goes. */
+static void to_places(uint32_t *count, uint64_t digits) {
+    uint32_t sum = 0;
+    for (uint64_t d = 0; d < digits; d++) {
+        uint32_t here = count[d];
+        count[d] = sum;
+        sum += here;
+    }
+}
+
+/* (id - least) << low | position, sorted by the id; stable. The first pass packs, so that the ids are written once less. Returns
+ * the array that holds the result. */
+static uint64_t *sort_packed(const int64_t *ids, uint64_t least, uint64_t *to, uint64_t *other, int64_t n, int low, int bits) {
     int passes, width = digit_bits(n, bits, &passes);
     uint32_t count[MOST_PASSES][1 << DIGIT];
     const uint64_t mask = (UINT64_C(1) << width) - 1;
-    memset(count, 0, sizeof count[0] * (size_t)passes);
+    if (!passes) { /* all ids are equal */
+        for (int64_t i = 0; i < n; i++) to[i] = (uint64_t)i;
+        return to;
+    }
+    for (int p = 0; p < passes; p++) memset(count[p], 0, (size_t)(mask + 1) * sizeof count[p][0]);
     for (int64_t i = 0; i < n; i++) {
         uint64_t key = (uint64_t)ids[i] - least;
-        from[i] = key << low | (uint64_t)i;
         for (int p = 0; p < passes; p++, key >>= width) count[p][key & mask]++;
     }
-    for (int p = 0; p < passes; p++) {
-        int shift = low + p * width;
-        uint32_t sum = 0, *c = count[p];
-        for (uint64_t d = 0; d <= mask; d++) {
-            uint32_t here = c[d];
-            c[d] = sum;
-            sum += here;
-        }
-        for (int64_t i = 0; i < n; i++) {
-            uint64_t key = from[i];
-            to[c[key >> shift & mask]++] = key;
-        }
-        uint64_t *swap = from;
-        from = to;
-        to = swap;
+    to_places(count[0], mask + 1);
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t key = (uint64_t)ids[i] - least;
+        to[count[0][key & mask]++] = key << low | (uint64_t)i;
     }
-    return from;
+    for (int p = 1; p < passes; p++) {
+        int shift = low + p * width;
+        to_places(count[p], mask + 1);
+        for (int64_t i = 0; i < n; i++) {
+            uint64_t key = to[i];
+            other[count[p][key >> shift & mask]++] = key;
+        }
+        uint64_t *swap = to;
+        to = other;
+        other = swap;
+    }
+    return to;
 }
 
 typedef struct wide_pair {

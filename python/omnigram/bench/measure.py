@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
 from collections.abc import Callable
@@ -9,20 +10,21 @@ from collections.abc import Callable
 
 def interleaved(competitors: dict[str, Callable[[int], object]], rounds: int, *, inner: int = 1,
                 clock: Callable[[], int] = time.thread_time_ns) -> dict[str, float]:
-    """Median seconds of one call of each competitor. They take turns, each round in another order, so that what else runs
-    on the machine falls on all alike. The first round warms up and does not count."""
+    """Median seconds of one call of each competitor. They take turns, in another random order each round, so that neither what
+    else runs on the machine nor what the one before leaves in the caches favours any. The first round warms up and does not
+    count."""
     names = list(competitors)
     times: dict[str, list[float]] = {name: [] for name in names}
     for number in range(rounds + 1):
-        turn = number % len(names)
-        for name in names[turn:] + names[:turn]:
+        random.Random(number).shuffle(names)
+        for name in names:
             call = competitors[name]
             began = clock()
             for repeat in range(inner):
                 call(number * inner + repeat)
             if number:
                 times[name].append((clock() - began) * 1e-9 / inner)
-    return {name: statistics.median(values) for name, values in times.items()}
+    return {name: statistics.median(times[name]) for name in competitors}
 
 
 def records(name: str, times: dict[str, float], work: float, unit: str, *, ours: str = "omnigram", page_bytes: int = 0,
