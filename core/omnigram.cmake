@@ -211,7 +211,7 @@ set(OG_DEPS_eval torch jansson openmp)
 if(OpenMP_CXX_FOUND) # at::parallel_for is inline: without the flag its loops would be serial
   add_library(og_dep_openmp INTERFACE)
   target_compile_options(og_dep_openmp INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${OpenMP_CXX_FLAGS}>)
-  target_link_libraries(og_dep_openmp INTERFACE OpenMP::OpenMP_CXX)
+  target_link_options(og_dep_openmp INTERFACE ${OpenMP_CXX_FLAGS}) # by flag: the path of its libgomp would shadow torch's
 endif()
 set(OG_DEPS_cli jansson)
 foreach(dep numa uring utf8proc sentencepiece exif lcms2)
@@ -419,7 +419,7 @@ function(og_tests folder)
       target_compile_definitions(${target} PRIVATE OG_TEST_DATA="${dir}" OG_TEST_BINARY_DIR="${PROJECT_BINARY_DIR}")
       if(layer MATCHES "^(train|eval)$")
         target_include_directories(${target} PRIVATE $<TARGET_PROPERTY:og_${layer},INTERFACE_INCLUDE_DIRECTORIES>)
-        target_link_libraries(${target} PRIVATE omnigram_train omnigram og_flags)
+        target_link_libraries(${target} PRIVATE omnigram_train omnigram og_flags m)
       else()
         target_link_libraries(${target} PRIVATE og_${layer} og_flags)
         foreach(module modalities:opencv quantizers:faiss) # what a test makes its layer open
