@@ -16,7 +16,7 @@ static const char help[] =
     "  dedupe     sort-unique with inverse\n"
     "  update     row-wise Adagrad on bf16 rows\n"
     "  overlap    how much of a lookup hides behind a compute step of equal length\n"
-    "  train      a training step against the same model in PyTorch; its options are its own\n"
+    "  train      a training step against the same model in PyTorch eager; options: bench train --tables, --steps N ... (docs/training.md)\n"
     "\n"
     "  --gib N      size of each table (default 1)\n"
     "  --quick      fewer rounds\n"
