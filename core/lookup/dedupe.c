@@ -1,5 +1,6 @@
 /* dedupe.c: sorted distinct ids with the inverse, by a radix sort of (id, position) pairs. */
 #include "lookup/dedupe.h"
+#include "lookup/row_ops.h"
 
 #include <omnigram/lookup.h>
 
@@ -11,6 +12,13 @@ int64_t og_dedupe_bytes(int64_t n) { return n <= 0 ? 64 : n * 32 + 64; }
 static int bits_of(uint64_t value) { return value ? 64 - __builtin_clzll(value) : 0; }
 
 enum { DIGIT = 11, SMALL_DIGIT = 9, SMALL = 8192, MOST_PASSES = (64 + SMALL_DIGIT - 1) / SMALL_DIGIT, AHEAD = 24 };
+
+/* Ids of a short range are ranked, not sorted. 4 ids of the range take a byte: up to 32 for each id given they are no larger
+ * than the ids, and up to 128 (scratch holds no more) they may still fit the second-level cache. */
+static int ranks(uint64_t range, int64_t n) {
+    uint64_t each = range / (uint64_t)n;
+    return each < 32 || (each < 128 && range < UINT64_C(1) << 22);
+}
 
 /* Digits of equal width. More bits mean fewer passes, but a short batch does not pay for clearing 2,048 counters. */
 static int digit_bits(int64_t n, int bits, int *passes) {
@@ -87,15 +95,19 @@ static wide_pair *sort_wide(wide_pair *from, wide_pair *to, int64_t n, int bits)
     return from;
 }
 
-og_sorted og_sort_ids(const int64_t *ids, int64_t n, void *scratch) {
-    og_sorted sorted = {0};
-    if (n <= 0) return sorted;
+/* most - least of n >= 1 ids */
+static uint64_t range_of(const int64_t *ids, int64_t n, int64_t *lowest) {
     int64_t least = ids[0], most = ids[0];
     for (int64_t i = 1; i < n; i++) {
         least = ids[i] < least ? ids[i] : least;
         most = ids[i] > most ? ids[i] : most;
     }
-    uint64_t range = (uint64_t)most - (uint64_t)least;
+    *lowest = least;
+    return (uint64_t)most - (uint64_t)least;
+}
+
+static og_sorted sort_range(const int64_t *ids, int64_t n, int64_t least, uint64_t range, void *scratch) {
+    og_sorted sorted = {0};
     int id_bits = bits_of(range), position_bits = bits_of((uint64_t)n - 1);
     sorted.least = least;
     sorted.n = n;
@@ -111,9 +123,20 @@ og_sorted og_sort_ids(const int64_t *ids, int64_t n, void *scratch) {
     return sorted;
 }
 
+og_sorted og_sort_ids(const int64_t *ids, int64_t n, void *scratch) {
+    if (n <= 0) return (og_sorted){0};
+    int64_t least;
+    uint64_t range = range_of(ids, n, &least);
+    return sort_range(ids, n, least, range, scratch);
+}
+
 int64_t og_dedupe(const int64_t *ids, int64_t n, int64_t *distinct, int64_t *inverse, void *scratch) {
-    og_sorted sorted = og_sort_ids(ids, n, scratch);
     if (n <= 0) return 0;
+    int64_t least;
+    uint64_t range = range_of(ids, n, &least);
+    if (ranks(range, n))
+        return og_row_ops_of(og_cpu_level())->rank(ids, n, least, scratch, (int64_t)(range / 64) + 1, distinct, inverse);
+    og_sorted sorted = sort_range(ids, n, least, range, scratch);
     int64_t d = 0;
     uint64_t last = og_sorted_id(&sorted, 0);
     if (sorted.packed) { /* branch-free: a new id moves on, an old one is written over itself */

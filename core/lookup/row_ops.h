@@ -30,10 +30,18 @@ typedef struct og_gather {
 
 enum { OG_ROW_TYPES = 6, OG_OUT_TYPES = 3 }; /* OG_F32 .. OG_NF4; OG_F32, OG_BF16, OG_F16 */
 
+/* 64 ids of a range: those that occur, and how many do before them. */
+typedef struct og_rank_word {
+    uint64_t set;
+    int64_t before;
+} og_rank_word;
+
 typedef struct og_row_ops {
     const char *name;
     void (*gather)(const og_gather *g, int64_t n);
     void (*copy)(uint8_t *out, const uint8_t *row, int64_t bytes, int32_t stream);
+    /* og_dedupe of ids in [least, least + 64 * words) */
+    int64_t (*rank)(const int64_t *ids, int64_t n, int64_t least, og_rank_word *word, int64_t words, int64_t *distinct, int64_t *inverse);
     og_convert_fn *convert[OG_ROW_TYPES][OG_OUT_TYPES]; /* [from - 1][to - 1] */
 } og_row_ops;
 

@@ -43,6 +43,8 @@ static void gather(const og_gather *g, int64_t n) {
     if (g->stream) OG_FENCE();
 }
 
+#include "lookup/rank_body.h"
+
 /* Types without scales: one loop each. */
 #define OG_PLAIN(name, from, to, expression)                                                                           \
     static void name(const uint8_t *values, const uint8_t *scales, void *out, int64_t dim, int32_t group) {            \
@@ -116,6 +118,7 @@ const og_row_ops OG_OPS = {
     .name = OG_OPS_NAME,
     .gather = gather,
     .copy = copy,
+    .rank = rank,
     .convert = {{NULL, f32_to_bf16, f32_to_f16},
                 {bf16_to_f32, NULL, bf16_to_f16},
                 {f16_to_f32, f16_to_bf16, NULL},
