@@ -34,8 +34,6 @@ typedef struct og_raw_picture {
 typedef void *og_allocate_fn(int64_t n, size_t size);
 typedef og_status og_opencv_decode_fn(const void *bytes, int64_t n, og_allocate_fn *allocate,
                                       og_raw_picture *out, og_error *err);
-/* Opens libomnigram_opencv.so once, beside the library that this code is in. */
-og_status og_opencv_decoder(og_opencv_decode_fn **out, og_error *err);
 
 /* ---- pixels ---- */
 typedef struct og_picture_policy {

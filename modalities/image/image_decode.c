@@ -1,58 +1,31 @@
-/* image_decode.c: a picture file to RGB8 by the policies; opens the OpenCV module on first use. */
+/* image_decode.c: a picture file to RGB8 by the policies; OpenCV decodes. */
 #include "image/image.h"
 
-#include <dlfcn.h>
+#include <omnigram/internal/module.h>
+
 #include <math.h>
-#include <pthread.h>
-#include <stdio.h>
+#include <stdatomic.h>
 #include <string.h>
 
+/* OpenCV pulls in 140 libraries (140 ms), so only a process that decodes a picture pays for it. */
+static og_status find_decoder(og_opencv_decode_fn **out, og_error *err) {
 #ifdef OG_HAVE_OPENCV
-static struct {
-    pthread_once_t once;
-    og_opencv_decode_fn *decode;
-    char message[400];
-} module = {.once = PTHREAD_ONCE_INIT};
-
-/* OpenCV pulls in 140 libraries (140 ms), so only a process that decodes a picture pays for it. The module lies beside
- * the file this code is in: libomnigram.so, or a test program one folder above lib. */
-static void open_module(void) {
-    Dl_info info;
-    char path[4096];
-    snprintf(module.message, sizeof module.message, "dladdr does not know where omnigram lies");
-    if (!dladdr((void *)(uintptr_t)&og_picture_decode, &info) || !info.dli_fname) return;
-    const char *slash = strrchr(info.dli_fname, '/');
-    int folder = slash ? (int)(slash - info.dli_fname) : 1;
-    const char *base = slash ? info.dli_fname : ".";
-    static const char *const tails[] = {"", "/lib", "/../lib"};
-    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
-        int length = snprintf(path, sizeof path, "%.*s%s/libomnigram_opencv.so", folder, base, tails[i]);
-        if (length < 0 || (size_t)length >= sizeof path) continue;
-        void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        if (handle) {
-            void *symbol = dlsym(handle, "og_opencv_decode");
-            memcpy(&module.decode, &symbol, sizeof symbol); /* ISO C has no cast from void * to a function */
-            if (module.decode) return;
-        }
-        const char *why = dlerror();
-        if (i == 0 || !strstr(why ? why : "", "No such file"))
-            snprintf(module.message, sizeof module.message, "%.390s", why ? why : path);
+    static _Atomic(og_opencv_decode_fn *) known; /* asking the loader for each picture would open the file each time */
+    og_opencv_decode_fn *decode = atomic_load_explicit(&known, memory_order_acquire);
+    if (!decode) {
+        void *symbol;
+        OG_TRY(og_module_symbol("libomnigram_opencv.so", "og_opencv_decode", &symbol, err));
+        memcpy(&decode, &symbol, sizeof decode); /* ISO C has no cast from void * to a function */
+        atomic_store_explicit(&known, decode, memory_order_release);
     }
-}
-
-og_status og_opencv_decoder(og_opencv_decode_fn **out, og_error *err) {
-    pthread_once(&module.once, open_module);
-    if (!module.decode) return og_fail(err, OG_ENOTSUP, "cannot open libomnigram_opencv.so: %s", module.message);
-    *out = module.decode;
+    *out = decode;
     return OG_OK;
-}
 #else
-og_status og_opencv_decoder(og_opencv_decode_fn **out, og_error *err) {
     (void)out;
     return og_fail(err, OG_ENOTSUP, "built without OpenCV, so no picture file can be decoded; install libopencv-imgcodecs-dev, "
                                     "libopencv-imgproc-dev and libopencv-core-dev and build again");
-}
 #endif
+}
 
 og_status og_picture_to_rgb(const og_raw_picture *raw, const double background[3], og_media *out, og_error *err) {
     int64_t n = raw->width * raw->height;
@@ -89,8 +62,8 @@ og_status og_picture_decode(const og_picture_policy *policy, const char *place, 
     if (header.components == 4) /* the file is at fault, so bad_item: skip may pass over it */
         return og_fail(err, OG_EFORMAT, "%s: CMYK JPEG (4 inks, %s) is refused: its colours depend on a profile; convert it to RGB first",
                        place, header.adobe ? "stored inverted by Adobe's marker" : "no Adobe marker");
-    og_opencv_decode_fn *decode = NULL;
-    OG_TRY(og_opencv_decoder(&decode, err));
+    og_opencv_decode_fn *decode;
+    OG_TRY(find_decoder(&decode, err));
     og_raw_picture raw = {0};
     unsigned char *essence = NULL;
     const void *pixels = bytes;
