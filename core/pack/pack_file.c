@@ -6,31 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static og_status write_all(og_arrays_writer *writer, const og_file_text *texts, int32_t n_texts,
-                           const og_file_array *arrays, int32_t n_arrays, og_error *err) {
-    for (int32_t i = 0; i < n_texts; i++)
-        OG_TRY(og_arrays_writer_metadata(writer, texts[i].key, texts[i].value, err));
-    for (int32_t i = 0; i < n_arrays; i++)
-        OG_TRY(og_arrays_writer_declare(writer, arrays[i].name, arrays[i].dtype, arrays[i].rank,
-                                        arrays[i].shape, err));
-    for (int32_t i = 0; i < n_arrays; i++) {
-        int64_t bytes = og_dtype_bits(arrays[i].dtype) / 8;
-        for (int32_t r = 0; r < arrays[i].rank; r++) bytes *= arrays[i].shape[r];
-        if (bytes) OG_TRY(og_arrays_writer_append(writer, arrays[i].data, bytes, err));
-    }
-    return OG_OK;
-}
-
-og_status og_pack_file_write(const char *path, const og_file_text *texts, int32_t n_texts,
-                             const og_file_array *arrays, int32_t n_arrays, og_error *err) {
-    og_arrays_writer *writer;
-    OG_TRY(og_arrays_writer_new(path, &writer, err));
-    og_status status = write_all(writer, texts, n_texts, arrays, n_arrays, err);
-    if (status == OG_OK) return og_arrays_writer_commit(writer, err);
-    og_arrays_writer_abort(writer);
-    return status;
-}
-
 og_status og_pack_file_open(const char *path, const char *kind, og_arrays **out, og_error *err) {
     og_arrays *file;
     OG_TRY(og_arrays_open(path, 0, &file, err));
@@ -69,15 +44,7 @@ og_status og_pack_file_array(const og_arrays *file, og_file_array *array, og_err
     return OG_OK;
 }
 
-og_status og_pack_file_text(const og_arrays *file, const char *key, const char **out,
-                            og_error *err) {
-    const char *value = og_arrays_metadata(file, key);
-    if (!value) return og_fail(err, OG_EFORMAT, "the metadata lacks '%s'", key);
-    *out = value;
-    return OG_OK;
-}
-
-og_status og_pack_ids_to_json(const og_id_map *ids, char **out, og_error *err) {
+static og_status ids_to_json(const og_id_map *ids, char **out, og_error *err) {
     char json[512];
     const int32_t *b = ids->base, *c = ids->codes, *l = ids->levels;
     snprintf(
@@ -124,16 +91,8 @@ static og_status ids_from(const og_config *tree, og_id_map *out, og_error *err) 
     return OG_OK;
 }
 
-og_status og_pack_ids_from_json(const char *json, og_id_map *out, og_error *err) {
-    og_config *tree;
-    OG_TRY(og_config_from_json(json, (int64_t)strlen(json), "metadata 'ids'", &tree, err));
-    og_status status = ids_from(tree, out, err);
-    og_config_free(tree);
-    return status;
-}
-
-og_status og_pack_codebooks_to_json(const char (*codebooks)[OG_DIGEST_TEXT], int32_t n, char **out,
-                                    og_error *err) {
+static og_status codebooks_to_json(char (*codebooks)[OG_DIGEST_TEXT], int32_t n, char **out,
+                                   og_error *err) {
     char *json = og_alloc((int64_t)n * (OG_DIGEST_TEXT + 3) + 3, 1), *at = json;
     if (!json) return og_fail(err, OG_ENOMEM, "no memory for %d fingerprints", n);
     *at++ = '[';
@@ -169,12 +128,72 @@ static og_status codebooks_from(const og_config *tree, char (**out)[OG_DIGEST_TE
     return OG_OK;
 }
 
-og_status og_pack_codebooks_from_json(const char *json, char (**out)[OG_DIGEST_TEXT], int32_t *n,
-                                      og_error *err) {
-    og_config *tree;
-    OG_TRY(og_config_from_json(json, (int64_t)strlen(json), "metadata 'codebooks'", &tree, err));
-    og_status status = codebooks_from(tree, out, n, err);
-    og_config_free(tree);
+static og_status write_all(og_arrays_writer *writer, const char *const texts[][2], int32_t n_texts,
+                           const og_file_array *arrays, int32_t n_arrays, og_error *err) {
+    for (int32_t i = 0; i < n_texts; i++)
+        OG_TRY(og_arrays_writer_metadata(writer, texts[i][0], texts[i][1], err));
+    for (int32_t i = 0; i < n_arrays; i++)
+        OG_TRY(og_arrays_writer_declare(writer, arrays[i].name, arrays[i].dtype, arrays[i].rank,
+                                        arrays[i].shape, err));
+    for (int32_t i = 0; i < n_arrays; i++) {
+        int64_t bytes = og_dtype_bits(arrays[i].dtype) / 8;
+        for (int32_t r = 0; r < arrays[i].rank; r++) bytes *= arrays[i].shape[r];
+        if (bytes) OG_TRY(og_arrays_writer_append(writer, arrays[i].data, bytes, err));
+    }
+    return OG_OK;
+}
+
+og_status og_pack_file_write(const char *path, const char *kind, const og_pack_about *about,
+                             const og_file_array *arrays, int32_t n_arrays, og_error *err) {
+    char *ids = NULL, *codebooks = NULL, *counters = NULL;
+    og_arrays_writer *writer = NULL;
+    og_status status = ids_to_json(&about->ids, &ids, err);
+    if (status == OG_OK)
+        status = codebooks_to_json(about->codebooks, about->n_codebooks, &codebooks, err);
+    if (status == OG_OK) status = og_config_to_json(about->counters, &counters, err);
+    if (status == OG_OK) status = og_arrays_writer_new(path, &writer, err);
+    if (status == OG_OK) {
+        const char *const texts[][2] = {{"kind", kind},
+                                        {"version", OG_PACK_FILE_VERSION},
+                                        {"ids", ids},
+                                        {"codebooks", codebooks},
+                                        {"counters", counters}};
+        status = write_all(writer, texts, 5, arrays, n_arrays, err);
+        if (status == OG_OK)
+            status = og_arrays_writer_commit(writer, err);
+        else
+            og_arrays_writer_abort(writer);
+    }
+    og_release(ids);
+    og_release(codebooks);
+    og_release(counters);
+    return status;
+}
+
+static og_status metadata_tree(const og_arrays *file, const char *key, og_config **out,
+                               og_error *err) {
+    char place[64];
+    const char *json = og_arrays_metadata(file, key);
+    if (!json) return og_fail(err, OG_EFORMAT, "the metadata lacks '%s'", key);
+    snprintf(place, sizeof place, "metadata '%s'", key);
+    return og_config_from_json(json, (int64_t)strlen(json), place, out, err);
+}
+
+og_status og_pack_file_about(const og_arrays *file, og_pack_about *out, og_error *err) {
+    og_pack_about about = {.codebooks = NULL};
+    og_config *ids = NULL, *codebooks = NULL;
+    og_status status = metadata_tree(file, "ids", &ids, err);
+    if (status == OG_OK) status = ids_from(ids, &about.ids, err);
+    if (status == OG_OK) status = metadata_tree(file, "codebooks", &codebooks, err);
+    if (status == OG_OK)
+        status = codebooks_from(codebooks, &about.codebooks, &about.n_codebooks, err);
+    if (status == OG_OK) status = metadata_tree(file, "counters", &about.counters, err);
+    og_config_free(ids);
+    og_config_free(codebooks);
+    if (status == OG_OK)
+        *out = about;
+    else
+        og_release(about.codebooks);
     return status;
 }
 

@@ -19,26 +19,21 @@ typedef struct og_file_array {
     void *data;
 } og_file_array;
 
-/* One key of the metadata. */
-typedef struct og_file_text {
-    const char *key, *value;
-} og_file_text;
+/* What both files say beside their arrays. */
+typedef struct og_pack_about {
+    og_id_map ids;
+    char (*codebooks)[OG_DIGEST_TEXT];
+    int32_t n_codebooks;
+    og_config *counters;
+} og_pack_about;
 
-og_status og_pack_file_write(const char *path, const og_file_text *texts, int32_t n_texts,
+og_status og_pack_file_write(const char *path, const char *kind, const og_pack_about *about,
                              const og_file_array *arrays, int32_t n_arrays, og_error *err);
 /* Checks kind and version. */
 og_status og_pack_file_open(const char *path, const char *kind, og_arrays **out, og_error *err);
 og_status og_pack_file_array(const og_arrays *file, og_file_array *array, og_error *err);
-og_status og_pack_file_text(const og_arrays *file, const char *key, const char **out,
-                            og_error *err);
-
-/* JSON of the id map and of the codebook list; og_release. */
-og_status og_pack_ids_to_json(const og_id_map *ids, char **out, og_error *err);
-og_status og_pack_ids_from_json(const char *json, og_id_map *out, og_error *err);
-og_status og_pack_codebooks_to_json(const char (*codebooks)[OG_DIGEST_TEXT], int32_t n, char **out,
-                                    og_error *err);
-og_status og_pack_codebooks_from_json(const char *json, char (**out)[OG_DIGEST_TEXT], int32_t *n,
-                                      og_error *err);
+/* codebooks (og_release) and counters (og_config_free) are the caller's afterwards. */
+og_status og_pack_file_about(const og_arrays *file, og_pack_about *out, og_error *err);
 
 /* The segment table is two arrays in a file: segment_place I64 [S][3] (document, start, length) and
  * segment_grid I32 [S][6] (modality, rows, columns, levels, row_end, codebook). */

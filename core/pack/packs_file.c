@@ -4,8 +4,6 @@
 
 #include <omnigram/memory.h>
 
-#include <string.h>
-
 #define KIND "omnigram.packs"
 
 enum {
@@ -51,29 +49,15 @@ static void arrays_of(const og_packs *p, int64_t *place, int32_t *grid, og_file_
 }
 
 og_status og_packs_save(const og_packs *p, const char *path, og_error *err) {
-    char *ids = NULL, *codebooks = NULL, *counters = NULL;
     int64_t *place = NULL;
     int32_t *grid = NULL;
-    og_status status = og_pack_ids_to_json(&p->ids, &ids, err);
-    if (status == OG_OK)
-        status = og_pack_codebooks_to_json((const char(*)[OG_DIGEST_TEXT])p->codebooks,
-                                           p->n_codebooks, &codebooks, err);
-    if (status == OG_OK) status = og_config_to_json(p->counters, &counters, err);
-    if (status == OG_OK)
-        status = og_pack_segments_split(p->segments, p->n_segments, &place, &grid, err);
+    og_status status = og_pack_segments_split(p->segments, p->n_segments, &place, &grid, err);
     if (status == OG_OK) {
-        const og_file_text texts[] = {{"kind", KIND},
-                                      {"version", OG_PACK_FILE_VERSION},
-                                      {"ids", ids},
-                                      {"codebooks", codebooks},
-                                      {"counters", counters}};
+        const og_pack_about about = {p->ids, p->codebooks, p->n_codebooks, p->counters};
         og_file_array arrays[N_ARRAYS];
         arrays_of(p, place, grid, arrays);
-        status = og_pack_file_write(path, texts, 5, arrays, N_ARRAYS, err);
+        status = og_pack_file_write(path, KIND, &about, arrays, N_ARRAYS, err);
     }
-    og_release(ids);
-    og_release(codebooks);
-    og_release(counters);
     og_release(place);
     og_release(grid);
     return status;
@@ -101,14 +85,12 @@ static og_status check_offsets(const og_packs *p, og_error *err) {
 }
 
 static og_status read_into(og_packs *p, const og_arrays *file, og_error *err) {
-    const char *text;
-    OG_TRY(og_pack_file_text(file, "ids", &text, err));
-    OG_TRY(og_pack_ids_from_json(text, &p->ids, err));
-    OG_TRY(og_pack_file_text(file, "codebooks", &text, err));
-    OG_TRY(og_pack_codebooks_from_json(text, &p->codebooks, &p->n_codebooks, err));
-    OG_TRY(og_pack_file_text(file, "counters", &text, err));
-    OG_TRY(
-        og_config_from_json(text, (int64_t)strlen(text), "metadata 'counters'", &p->counters, err));
+    og_pack_about about;
+    OG_TRY(og_pack_file_about(file, &about, err));
+    p->ids = about.ids;
+    p->codebooks = about.codebooks;
+    p->n_codebooks = about.n_codebooks;
+    p->counters = about.counters;
     og_file_array tokens = {"tokens", OG_I32, 2, {-1, -1}, NULL},
                   origin = {"origin", OG_I64, 2, {-1, 4}, NULL};
     OG_TRY(og_pack_file_array(file, &tokens, err));
