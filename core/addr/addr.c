@@ -2,7 +2,7 @@
  * constants described. */
 #include <omnigram/addr.h>
 
-#include "addr/addr.h"
+#include "addr/addr_internal.h"
 #include "addr/scheme.h"
 
 #include <omnigram/digest.h>

@@ -36,13 +36,8 @@ static og_status create(const og_config *config, og_addr_impl **out, og_addr_lay
                         og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
-    const char *place = og_config_place(config);
-    int64_t n = k.orders.n, sizes[OG_COLUMNS_MOST];
-    if (n > OG_COLUMNS_MOST)
-        n = OG_COLUMNS_MOST + 1; /* og_addr_columns names the limit */
-    else
-        OG_TRY(og_addr_expand(place, "rows", k.rows, n, sizes, err));
-    OG_TRY(og_addr_columns(layout, place, k.orders.values, sizes, n, k.common.global_rows, err));
+    OG_TRY(og_addr_listed_columns(layout, og_config_place(config), k.orders, k.rows,
+                                  k.common.global_rows, err));
     og_addr_impl *impl = og_alloc_zero(1, sizeof *impl);
     if (impl) impl->columns = og_poly_new(layout, (uint64_t)k.vocab, (uint64_t)k.vocab);
     if (!impl || !impl->columns) {

@@ -48,19 +48,15 @@ static og_status create(const og_config *config, og_addr_impl **out, og_addr_lay
                         og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
-    const char *place = og_config_place(config);
-    int64_t n = k.orders.n, rows[OG_COLUMNS_MOST];
-    if (n > OG_COLUMNS_MOST)
-        n = OG_COLUMNS_MOST + 1; /* og_addr_columns names the limit */
-    else
-        OG_TRY(og_addr_expand(place, "rows", k.rows, n, rows, err));
-    OG_TRY(og_addr_columns(layout, place, k.orders.values, rows, n, k.common.global_rows, err));
+    OG_TRY(og_addr_listed_columns(layout, og_config_place(config), k.orders, k.rows,
+                                  k.common.global_rows, err));
+    int32_t n = layout->n_columns;
     og_addr_impl *impl = og_alloc_zero((int64_t)sizeof *impl + n * (int64_t)sizeof(column), 1);
     if (!impl) return og_fail(err, OG_ENOMEM, "no memory for an addressing");
     impl->vocab = (uint32_t)k.vocab;
-    impl->n_columns = (int32_t)n;
+    impl->n_columns = n;
     impl->cells = layout->window.max_order;
-    for (int64_t c = 0; c < n; c++)
+    for (int32_t c = 0; c < n; c++)
         impl->columns[c] = (column){layout->columns[c].order, layout->columns[c].base,
                                     og_modulus_of((uint64_t)layout->columns[c].rows)};
     layout->width = 1;

@@ -51,6 +51,14 @@ og_status og_addr_expand(const char *place, const char *key, og_i64_list list, i
     return OG_OK;
 }
 
+og_status og_addr_listed_columns(og_addr_layout *layout, const char *place, og_i64_list orders,
+                                 og_i64_list rows, int32_t global_rows, og_error *err) {
+    int64_t sizes[OG_COLUMNS_MOST];
+    if (orders.n <= OG_COLUMNS_MOST) /* else og_addr_columns names the limit */
+        OG_TRY(og_addr_expand(place, "rows", rows, orders.n, sizes, err));
+    return og_addr_columns(layout, place, orders.values, sizes, orders.n, global_rows, err);
+}
+
 static og_status hashed_sizes(const og_hashed_keys *k, const char *place, int64_t n, int64_t *rows,
                               og_error *err) {
     int32_t prime = k->prime || k->rows.n == 0;

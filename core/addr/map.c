@@ -1,5 +1,5 @@
 /* map.c: streams and stencils' windows to rows. */
-#include "addr/addr.h"
+#include "addr/addr_internal.h"
 
 #include <omnigram/memory.h>
 

@@ -33,6 +33,9 @@ typedef struct og_addr_keys {
  * bases when global. Sets the window's max_order. place names the config in messages. */
 og_status og_addr_columns(og_addr_layout *layout, const char *place, const int64_t *orders,
                           const int64_t *rows, int64_t n, int32_t global_rows, og_error *err);
+/* The same for lists of the config: rows has one number a column or one for all. */
+og_status og_addr_listed_columns(og_addr_layout *layout, const char *place, og_i64_list orders,
+                                 og_i64_list rows, int32_t global_rows, og_error *err);
 /* Keys of the schemes that hash as many rows as they are told: mix64 and the controls. */
 typedef struct og_hashed_keys {
     og_i64_list orders, rows;

@@ -1,6 +1,6 @@
-/* addr.h: an addressing from inside. */
-#ifndef OMNIGRAM_ADDR_ADDR_H
-#define OMNIGRAM_ADDR_ADDR_H
+/* addr_internal.h: an addressing from inside. */
+#ifndef OMNIGRAM_ADDR_INTERNAL_H
+#define OMNIGRAM_ADDR_INTERNAL_H
 
 #include <omnigram/addr.h>
 #include <omnigram/digest.h>
