@@ -68,13 +68,27 @@ og_status og_offsets_read(const og_config *list, og_offset_parse *parse, int32_t
     return OG_OK;
 }
 
-void og_offsets_layout(const og_offsets *o, const og_id_map *ids, og_stencil_layout *layout) {
+struct og_stencil_impl {
+    og_offsets offsets;
+};
+
+og_status og_offsets_stencil(const og_offsets *o, const og_id_map *ids, og_stencil_impl **impl,
+                             og_stencil_layout *layout, og_error *err) {
+    og_stencil_impl *made = og_alloc(1, sizeof *made);
+    if (!made) return og_fail(err, OG_ENOMEM, "no memory for a stencil");
+    made->offsets = *o;
     int64_t codes = og_stencil_codes(ids, o->modality);
     *layout = (og_stencil_layout){.order = o->n + (o->anchor == OG_ANCHOR_CURRENT),
                                   .modality = o->modality,
                                   .anchor_next = o->anchor == OG_ANCHOR_NEXT,
                                   .sources = 1u << o->modality,
                                   .code_limit = codes + (o->outside == OG_OUTSIDE_SENTINEL)};
+    *impl = made;
+    return OG_OK;
+}
+
+void og_offsets_destroy(og_stencil_impl *impl) {
+    og_release(impl);
 }
 
 /* The token of an offset cell that lies outside the grid, as the policy has it; -1: absent, -2: the
@@ -142,8 +156,11 @@ static void run_cell(const og_offsets *o, const og_offset *at, const og_pack *pa
     }
 }
 
-void og_offsets_cells(const og_offsets *o, const og_pack *pack, const og_id_map *ids, int64_t first,
-                      og_cells *cells, int32_t *const *code, uint32_t *present) {
+void og_offsets_cells(const og_stencil_impl *impl, const og_pack *pack, const og_id_map *ids,
+                      int64_t first, og_cells *cells, int32_t *const *code, int8_t *const *tag,
+                      uint32_t *present) {
+    (void)tag; /* all cells are of one modality: a constant says it */
+    const og_offsets *o = &impl->offsets;
     const int32_t base = ids->base[o->modality], next = o->anchor == OG_ANCHOR_NEXT;
     static const og_offset self = {0, 0, 0};
     memset(present, 0, (size_t)cells->n * sizeof *present);

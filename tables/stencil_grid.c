@@ -2,8 +2,6 @@
  * published coders. */
 #include "offsets.h"
 
-#include <omnigram/memory.h>
-
 #include <string.h>
 
 typedef struct keys {
@@ -45,10 +43,6 @@ static const struct {
      "[W, N, NW, NE, WW, NWW, NEE, NN, NNW, NNE, NNEE, [-3, 0], [3, -1]]"},       /* figure 4 */
     {"jbig2_t2", "[W, N, NW, NE, WW, NWW, NN, NNW, NNE, [2, -1]]"},               /* figure 5 */
     {"jbig2_t3", "[W, N, NW, NE, WW, NWW, [-3, -1], [-3, 0], [-4, 0], [2, -1]]"}, /* figure 6 */
-};
-
-struct og_stencil_impl {
-    og_offsets offsets;
 };
 
 /* N goes up, W left, E right; S would look ahead and is read, so that the message can say so. */
@@ -100,23 +94,7 @@ static og_status create(const og_config *config, const og_id_map *ids, og_stenci
                     .levels = 1u << k.level,
                     .sentinel = (int32_t)og_stencil_codes(ids, OG_IMAGE)};
     OG_TRY(read_cells(k.cells, &o, err));
-    og_stencil_impl *made = og_alloc(1, sizeof *made);
-    if (!made) return og_fail(err, OG_ENOMEM, "no memory for a stencil");
-    made->offsets = o;
-    og_offsets_layout(&o, ids, layout);
-    *impl = made;
-    return OG_OK;
-}
-
-static void destroy(og_stencil_impl *impl) {
-    og_release(impl);
-}
-
-static void cells_of(const og_stencil_impl *s, const og_pack *pack, const og_id_map *ids,
-                     int64_t first, og_cells *cells, int32_t *const *code, int8_t *const *tag,
-                     uint32_t *present) {
-    (void)tag;
-    og_offsets_cells(&s->offsets, pack, ids, first, cells, code, present);
+    return og_offsets_stencil(&o, ids, impl, layout, err);
 }
 
 const og_stencil_type og_stencil_grid = {
@@ -126,6 +104,6 @@ const og_stencil_type og_stencil_grid = {
     .source = "omnigram; templates of JBIG2 (ITU-T T.88), JPEG-LS (T.87) and CALIC",
     .keys = key_table,
     .create = create,
-    .destroy = destroy,
-    .cells = cells_of,
+    .destroy = og_offsets_destroy,
+    .cells = og_offsets_cells,
 };

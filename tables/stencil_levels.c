@@ -2,8 +2,6 @@
  * pictures along a row. */
 #include "offsets.h"
 
-#include <omnigram/memory.h>
-
 #include <string.h>
 
 typedef struct keys {
@@ -26,10 +24,6 @@ static const og_key key_table[] = {
     {"levels", OG_KEY_I64_LIST, offsetof(keys, levels), "0", 0, 31, NULL,
      "levels that have n-grams; the coarsest alone unless you say more"},
     {0},
-};
-
-struct og_stencil_impl {
-    og_offsets offsets;
 };
 
 static int parse(const char *word, og_offset *out) {
@@ -56,23 +50,7 @@ static og_status create(const og_config *config, const og_id_map *ids, og_stenci
         o.levels |= 1u << k.levels.values[i];
     }
     OG_TRY(og_offsets_read(k.cells, parse, 1, &o, err));
-    og_stencil_impl *made = og_alloc(1, sizeof *made);
-    if (!made) return og_fail(err, OG_ENOMEM, "no memory for a stencil");
-    made->offsets = o;
-    og_offsets_layout(&o, ids, layout);
-    *impl = made;
-    return OG_OK;
-}
-
-static void destroy(og_stencil_impl *impl) {
-    og_release(impl);
-}
-
-static void cells_of(const og_stencil_impl *s, const og_pack *pack, const og_id_map *ids,
-                     int64_t first, og_cells *cells, int32_t *const *code, int8_t *const *tag,
-                     uint32_t *present) {
-    (void)tag;
-    og_offsets_cells(&s->offsets, pack, ids, first, cells, code, present);
+    return og_offsets_stencil(&o, ids, impl, layout, err);
 }
 
 const og_stencil_type og_stencil_levels = {
@@ -82,6 +60,6 @@ const og_stencil_type og_stencil_levels = {
     .source = "omnigram",
     .keys = key_table,
     .create = create,
-    .destroy = destroy,
-    .cells = cells_of,
+    .destroy = og_offsets_destroy,
+    .cells = og_offsets_cells,
 };
