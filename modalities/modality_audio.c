@@ -1,8 +1,8 @@
 /* modality_audio.c: sound to log-mel vectors, frame_hz of them a second, and back to a spectrogram. */
 #include "audio/audio.h"
 #include "audio/mel.h"
+#include "json_tree.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -194,12 +194,7 @@ static og_status describe(const og_modality_impl *impl, og_config **preprocess, 
                              presets[impl->preset], "n_fft", (json_int_t)m->n_fft, "hop", (json_int_t)m->hop, "bands", (json_int_t)m->bands, "hops",
                              (json_int_t)impl->hops, "f_min", m->f_min, "f_max", m->f_max, "floor", m->floor, "range", m->range, "stack",
                              impl->stack == STACK_CONCAT ? "concat" : "mean", "resampler", "soxr_hq");
-    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
-    json_decref(json);
-    if (!text) return og_fail(err, OG_ENOMEM, "audio: no memory for its description");
-    og_status status = og_config_from_json(text, (int64_t)strlen(text), "audio", preprocess, err);
-    free(text);
-    return status;
+    return og_json_tree(json, "audio", preprocess, err);
 }
 
 const og_modality_type og_modality_audio = {

@@ -1,7 +1,7 @@
 /* modality_image.c: pictures to patches on a grid, and back. */
 #include "image/image.h"
+#include "json_tree.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -149,12 +149,7 @@ static og_status describe(const og_modality_impl *impl, og_config **preprocess, 
                              impl->center == CENTER_NONE ? "none" : "image", "background", (int)impl->policy.background[0],
                              (int)impl->policy.background[1], (int)impl->policy.background[2], "orientation",
                              impl->orientation ? "exif" : "raw", "resize", "area", "order", "raster;row,column,channel;srgb;[-1,1]");
-    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
-    json_decref(json);
-    if (!text) return og_fail(err, OG_ENOMEM, "image: no memory for its description");
-    og_status status = og_config_from_json(text, (int64_t)strlen(text), "image", preprocess, err);
-    free(text);
-    return status;
+    return og_json_tree(json, "image", preprocess, err);
 }
 
 const og_modality_type og_modality_image = {
