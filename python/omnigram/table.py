@@ -113,6 +113,13 @@ class Table(Handle):
         return Tensor(view(self.pointer, lib.og_store_row(self.pointer, 0), self.shape, NUMPY[code],
                            strides=(stride or self.row_bytes, NUMPY[code].itemsize), readonly=not self._writable), code)
 
+    def __dlpack__(self, **options):
+        """As tensor(): torch.from_dlpack(table) is the rows in place."""
+        return self.tensor().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.tensor().__dlpack_device__()
+
     def _address(self, row: int) -> int:
         return int(ffi.cast("uintptr_t", lib.og_store_row(self.pointer, row)))
 

@@ -269,7 +269,10 @@ def mix64(config, case, t):
 
 def draw_config(rng, scheme):
     vocab = rng.choice([7, 64, 255, 8192, 50257, 100352, 131072, 151936, 2**31 - 1, rng.randint(2, 300000)])
-    rows = lambda: rng.choice([1, 2, 97, 65536, 16000057, 2**32, 2**32 + 15, 2**40 - 1, rng.randint(1, 10**7)])
+
+    def rows():
+        return rng.choice([1, 2, 97, 65536, 16000057, 2**32, 2**32 + 15, 2**40 - 1, rng.randint(1, 10**7)])
+
     maybe_global = {"global_rows": rng.random() < 0.5}
     orders = [rng.randint(1, 7) for _ in range(rng.randint(1, 5))]
     if scheme == "welm_knuth32":

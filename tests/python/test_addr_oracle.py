@@ -5,9 +5,8 @@ import os
 import subprocess
 
 import numpy as np
-import pytest
-
 import oracle_addr
+import pytest
 
 
 @pytest.fixture(scope="module")

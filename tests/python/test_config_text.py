@@ -3,11 +3,12 @@
 import json
 import math
 
-import omnigram
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import omnigram
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 scalars = (

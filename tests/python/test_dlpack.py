@@ -69,3 +69,17 @@ def test_what_cannot_be_borrowed_is_refused():
         dlpack.borrow(torch.zeros(4, dtype=torch.complex64), "x")
     with pytest.raises(BufferError, match="device"):
         omnigram.Tensor(np.zeros(3, np.float32), "f32").__dlpack__(dl_device=(2, 0))
+
+
+@pytest.mark.parametrize("kind", ["f32", "f16", "bf16"])
+def test_a_table_is_its_rows_in_place(kind):
+    """The documented call and the short one; a row has other bytes beside its values, so the view is strided."""
+    table = omnigram.Table(10, 8, kind, state=1).fill(3)
+    rows = torch.from_dlpack(table)
+    assert tuple(rows.shape) == (10, 8) and rows.data_ptr() == torch.from_dlpack(table.tensor()).data_ptr()
+    np.testing.assert_array_equal(rows.float().numpy(), table.read(np.arange(10)))
+    table.close()
+    gc.collect()
+    assert rows.float().abs().sum() > 0  # the reader keeps the memory
+    with pytest.raises(TypeError, match="scales"):
+        torch.from_dlpack(omnigram.Table(4, 32, "int8", group=32))

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from train_fixture import CAPACITY, IDS, TABLES, Trainer, config, packs, train_library, train_packs  # noqa: F401
 
 import omnigram

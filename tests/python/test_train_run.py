@@ -14,7 +14,6 @@ import time
 
 import numpy as np
 import pytest
-
 from train_fixture import IDS, config, files, find_program, packs, program, train_words  # noqa: F401
 
 from omnigram.trainer import train_library

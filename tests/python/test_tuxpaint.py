@@ -52,7 +52,10 @@ class Prepared:
             for modality, start, shape in zip(arrays["item.modality"], arrays["item.start"], arrays["item.shape"]):
                 self.items.append((int(modality), data[modality][start : start + int(np.prod(shape))].reshape(shape)))
             names, at = arrays["document.names"].tobytes(), arrays["document.name_start"]
-            text = lambda i: names[at[i] : names.index(b"\0", at[i])].decode()
+
+            def text(i):
+                return names[at[i] : names.index(b"\0", at[i])].decode()
+
             for d, split in enumerate(arrays["document.split"]):
                 refs = arrays["document.items"][arrays["document.start"][d] : arrays["document.start"][d + 1]]
                 self.documents.append((text(2 * d), text(2 * d + 1), int(split), refs))

@@ -12,7 +12,7 @@ from omnigram.errors import UnsupportedError
 from omnigram.program import find_program
 
 try:
-    from omnigram.trainer import Trainer, train_library
+    from omnigram.trainer import Trainer, train_library  # noqa: F401 (tests take it from here)
     train_library()
 except UnsupportedError as error:
     pytest.skip(str(error), allow_module_level=True)

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import os
 import sys
-from pathlib import Path
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # one thread each, before anything loads
     os.environ.setdefault(name, "1")
 
 NAMES = ("lookup", "hash", "dedupe", "update", "overlap")
-
-
-def write_json(path: str, found: list[dict]) -> None:
-    text = json.dumps(found, indent=1) + "\n"
-    if path == "-":
-        sys.stdout.write(text)
-        return
-    partial = Path(f"{path}.tmp-{os.getpid()}")
-    partial.write_text(text)
-    partial.replace(path)
 
 
 def main() -> int:
@@ -34,6 +22,8 @@ def main() -> int:
     options = parser.parse_args()
     if not 0.001 <= options.gib <= 1024:
         parser.error(f"--gib {options.gib}: must be in 0.001..1024")
+    from .measure import write_json
+
     found = importlib.import_module(f".{options.name}", __package__).run(options.gib, options.quick)
     to = sys.stderr if options.json == "-" else sys.stdout
     print(f"{'benchmark':42} {'peer':46} {'ratio':>6} {'ours':>9} {'theirs':>9}  unit", file=to)

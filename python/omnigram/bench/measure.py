@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
 import random
 import statistics
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 
 def interleaved(competitors: dict[str, Callable[[int], object]], rounds: int, *, inner: int = 1,
@@ -35,6 +39,17 @@ def records(name: str, times: dict[str, float], work: float, unit: str, *, ours:
          "theirs": work / times[peer], "unit": unit, "page_bytes": page_bytes, "threads": threads, **more}
         for peer in times if peer != ours
     ]
+
+
+def write_json(path: str, found: list[dict]) -> None:
+    """The records as one JSON list: the whole file or none of it; - is standard output."""
+    text = json.dumps(found, indent=1) + "\n"
+    if path == "-":
+        sys.stdout.write(text)
+        return
+    partial = Path(f"{path}.tmp-{os.getpid()}")
+    partial.write_text(text)
+    partial.replace(path)
 
 
 def distinct_note(distinct: float) -> dict:

@@ -1,13 +1,11 @@
-"""omnigram bench train: our training step against the same model in PyTorch eager, step by step in turn."""
+"""omnigram bench train: a training step against the same model in PyTorch eager, and with tables against without, in turn."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import statistics
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -17,6 +15,7 @@ import torch
 from ..pack import AUDIO, IMAGE, TEXT, DocumentsBuilder, Ids, Packs
 from ..trainer import Trainer
 from .eager import Eager, make_batch
+from .measure import write_json
 
 
 def synthetic_packs(documents: int, capacity: int) -> Packs:
@@ -65,9 +64,10 @@ class Peer:
 
 
 def measure(config: dict, packs: Packs, steps: int) -> dict:
+    """The record against PyTorch eager: both make the same steps on the same batches, in turn; ratio > 1 where omnigram is faster."""
     with Trainer({"model": config["model"], "memory": {"mode": "off"}, "train": config["train"]}, packs) as trainer:
         peer = Peer(trainer, packs, config)
-        ours, theirs, difference = [], [], 0.0
+        ours, theirs, tokens, difference = [], [], [], 0.0
         for step in range(1, steps + 4):
             numbers = trainer.batch(step - 1)
             order = ["ours", "peer"] if step % 2 else ["peer", "ours"]
@@ -76,35 +76,73 @@ def measure(config: dict, packs: Packs, steps: int) -> dict:
                 loss = trainer.step().loss if who == "ours" else peer.step(numbers, step)
                 spent = (time.perf_counter() - wall, time.process_time() - cpu)
                 (ours if who == "ours" else theirs).append((loss, *spent))
+            tokens.append(sum(packs[i].n_valid for i in numbers))
             difference = max(difference, abs(ours[-1][0] - theirs[-1][0]))
-        ours, theirs = ours[3:], theirs[3:]  # the first steps make kernels and threads
-        tokens = sum(packs[i].n_valid for i in trainer.batch(0))
-        ratio = {kind: statistics.median(a[k] / b[k] for a, b in zip(ours, theirs)) for k, kind in ((1, "wall"), (2, "cpu"))}
-        return {"steps": steps, "threads": torch.get_num_threads(), "precision": config["train"]["precision"],
-                "ours_seconds": statistics.median(s[1] for s in ours), "eager_seconds": statistics.median(s[1] for s in theirs),
-                "ours_tokens_per_s": tokens / statistics.median(s[1] for s in ours),
-                "ratio_wall": ratio["wall"], "ratio_cpu": ratio["cpu"], "loss_difference": difference}
+    ours, theirs, tokens = ours[3:], theirs[3:], tokens[3:]  # the first steps make kernels and threads
+    return {"name": "train.step", "peer": "PyTorch eager", "ratio": _median_ratio(theirs, ours, 1), "ours": _speed(tokens, ours, 1),
+            "theirs": _speed(tokens, theirs, 1), "unit": "tokens/s", "page_bytes": 0, "threads": _threads(config),
+            "precision": config["train"].get("precision", "fp32"), "steps": steps, "ratio_cpu": _median_ratio(theirs, ours, 2),
+            "loss_difference": difference}
 
 
-def overhead(config: dict, packs: Packs, tables: dict, steps: int) -> dict:
-    """Step time of frozen and trained tables over that of the same model without them, in turn."""
-    arms = {"off": {"mode": "off"}, "frozen": {"mode": "frozen", "rows": "normal"}, "train": {"mode": "train"}}
-    trainers = {name: Trainer({"model": config["model"], "memory": memory, "train": config["train"], "tables": tables}, packs)
+def _median_ratio(upper, lower, column: int) -> float:
+    """Median over pairs of the same step, so that what a batch costs cancels."""
+    return statistics.median(a[column] / b[column] for a, b in zip(upper, lower))
+
+
+def _speed(tokens, times, column: int) -> float:
+    return statistics.median(n / t[column] for n, t in zip(tokens, times))
+
+
+def _threads(config: dict) -> int:
+    return config["train"].get("threads") or torch.get_num_threads()
+
+
+TURN = 3
+"""Steps of one arm in a row; the first of them does not count. The lookup of an arm's next step runs on after its step has returned:
+taking turns step by step, it would hide behind another arm's step and be charged to it."""
+
+
+def overhead(config: dict, packs: Packs, turns: int) -> list[dict]:
+    """Records of the step with frozen and with trained tables against that of the same model without, in turn in one process.
+
+    ratio = off / with tables; overhead = median of (with / off) over steps of the same number, minus one, of wall time
+    (overhead_cpu: of CPU time); lookup_hidden = 1 - time waited / time of lookups, over the steps that count.
+    """
+    memory = config.get("memory") or {}
+    arms = {"off": {"mode": "off"}, "frozen": {**memory, "mode": "frozen", "rows": "normal"}, "train": {**memory, "mode": "train"}}
+    names = list(arms)
+    trainers = {name: Trainer({"model": config["model"], "memory": memory, "train": config["train"], "tables": config["tables"]}, packs)
                 for name, memory in arms.items()}
-    times = {name: [] for name in arms}
-    work = {name: [0.0, 0.0] for name in arms}
-    for step in range(steps + 3):
-        for name in sorted(arms, key=lambda n: (step + list(arms).index(n)) % 3):
-            cpu, wall = time.process_time(), time.perf_counter()
-            done = trainers[name].step()
-            times[name].append((time.perf_counter() - wall, time.process_time() - cpu))
-            work[name][0] += done.lookup_work_seconds
-            work[name][1] += done.lookup_waited_seconds
-    found = {}
+    needed = (turns + 1) * TURN
+    if trainers["off"].planned < needed:
+        raise SystemExit(f"bench train: {needed} steps are needed, and {len(packs)} packs are enough for {trainers['off'].planned}")
+    times: dict = {name: [] for name in names}
+    tokens = []
+    for turn in range(turns + 1):  # the first turn makes kernels, threads and the tables' pages
+        for i in range(len(names)):
+            name = names[(turn + i) % len(names)]
+            for number in range(TURN):
+                cpu, wall = time.process_time(), time.perf_counter()
+                done = trainers[name].step()
+                spent = (time.perf_counter() - wall, time.process_time() - cpu, done.lookup_work_seconds, done.lookup_waited_seconds)
+                if turn and number:
+                    times[name].append(spent)
+                    if name == "off":
+                        tokens.append(done.useful)
+    for trainer in trainers.values():
+        trainer.close()
+    found = []
     for name in ("frozen", "train"):
-        pairs = list(zip(times[name][3:], times["off"][3:]))
-        found[name] = {"wall": statistics.median(a[0] / b[0] for a, b in pairs), "cpu": statistics.median(a[1] / b[1] for a, b in pairs),
-                       "lookup_hidden": max(0.0, 1 - work[name][1] / work[name][0])}
+        work, waited = (sum(t[column] for t in times[name]) for column in (2, 3))
+        found.append({
+            "name": f"train.step.{name}", "peer": "off", "ratio": _median_ratio(times["off"], times[name], 0),
+            "ours": _speed(tokens, times[name], 0), "theirs": _speed(tokens, times["off"], 0), "unit": "tokens/s", "page_bytes": 0,
+            "threads": _threads(config), "precision": config["train"].get("precision", "fp32"), "steps": len(tokens),
+            "overhead": _median_ratio(times[name], times["off"], 0) - 1, "overhead_cpu": _median_ratio(times[name], times["off"], 1) - 1,
+            "lookup_hidden": max(0.0, 1 - waited / work) if work else None,
+            "step_seconds": [t[0] for t in times[name]], "off_step_seconds": [t[0] for t in times["off"]],
+        })
     return found
 
 
@@ -118,11 +156,37 @@ TABLES = {
 }
 
 
+def _line(record: dict) -> str:
+    text = (f"{record['name']:18} against {record['peer']}: ratio {record['ratio']:.3f} ({record['ours']:.0f} against {record['theirs']:.0f} "
+            f"{record['unit']}, {record['threads']} threads, {record['precision']})")
+    if "overhead" in record:
+        hidden = record["lookup_hidden"]
+        return (f"{text}; step {100 * record['overhead']:+.1f} % (wall), {100 * record['overhead_cpu']:+.1f} % (CPU), lookup hidden "
+                f"{'-' if hidden is None else f'{100 * hidden:.0f} %'}")
+    return f"{text}; {record['ratio_cpu']:.3f} by CPU time; losses differ by {record['loss_difference']:.1e} at most"
+
+
+def _settings(args) -> dict:
+    """Sections model, memory, tables and train: those of --config, or those of the options."""
+    if args.config:
+        import yaml
+
+        tree = yaml.safe_load(args.config.read_text()) or {}
+        missing = [name for name in ("model", "train", *(["tables"] if args.tables else [])) if name not in tree]
+        if missing:
+            raise SystemExit(f"bench train: {args.config} has no section {missing[0]}")
+        return {name: tree[name] for name in ("model", "memory", "tables", "train") if name in tree}
+    return {"model": {"width": args.width, "layers": args.layers, "heads": args.heads}, "tables": TABLES,
+            "train": {"batch": args.batch, "lr": 0.001, "warmup": 10**6, "schedule": "constant", "precision": args.precision,
+                      "threads": args.threads}}
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="omnigram bench train", description=__doc__)
     parser.add_argument("--packs", type=Path, help="training packs (default: synthetic cards)")
+    parser.add_argument("--config", type=Path, help="sections model, memory, tables, train of a training config, for --tables-only")
     parser.add_argument("--capacity", type=int, default=512)
-    parser.add_argument("--steps", type=int, default=12)
+    parser.add_argument("--steps", type=int, default=12, help="steps that count (default %(default)s)")
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--width", type=int, default=128)
@@ -130,30 +194,30 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--heads", type=int, default=4)
     parser.add_argument("--precision", choices=("fp32", "bf16"), default="fp32")
     parser.add_argument("--foreach", action="store_true", help="the peer's AdamW is the foreach one (default: fused, the faster)")
-    parser.add_argument("--tables", action="store_true", help="also the step with frozen and trained tables over that without")
-    parser.add_argument("--json", help="write the figures here; - is standard output")
+    parser.add_argument("--tables", action="store_true", help="also the step with frozen and trained tables against that without")
+    parser.add_argument("--tables-only", action="store_true", help="that alone, without PyTorch eager")
+    parser.add_argument("--json", help="write a list of records here; - is standard output")
     args = parser.parse_args(arguments)
-    capacity = args.capacity
-    config = {"model": {"width": args.width, "layers": args.layers, "heads": args.heads}, "fused": not args.foreach,
-              "train": {"batch": args.batch, "lr": 0.001, "warmup": 10**6, "schedule": "constant", "precision": args.precision,
-                        "threads": args.threads}}
-    packs = Packs.load(args.packs) if args.packs else synthetic_packs(math.ceil((args.steps + 4) * args.batch * capacity / 230 * 1.1), capacity)
-    result = measure(config, packs, args.steps)
-    print(f"omnigram {result['ours_seconds']:.3f} s a step ({result['ours_tokens_per_s']:.0f} tokens/s), PyTorch eager "
-          f"{result['eager_seconds']:.3f} s: ratio {result['ratio_wall']:.3f} (wall), {result['ratio_cpu']:.3f} (CPU); "
-          f"losses differ by {result['loss_difference']:.1e} at most", file=sys.stderr)
+    args.tables |= args.tables_only
+    if args.steps < 1:
+        parser.error(f"--steps {args.steps}: must be at least 1")
+    if args.config and not args.tables_only:
+        parser.error("--config goes with --tables-only: the eager peer has a training recipe of its own")
+    config = _settings(args)
+    config["fused"] = not args.foreach
+    turns = -(-args.steps // (TURN - 1))
+    if args.packs:
+        packs = Packs.load(args.packs)
+    else:
+        needed = max(args.steps + 4, (turns + 1) * TURN) * config["train"].get("batch", 1)
+        packs = synthetic_packs(math.ceil(needed * args.capacity / 230 * 1.1), args.capacity)
+    found = [] if args.tables_only else [measure(config, packs, args.steps)]
     if args.tables:
-        result["tables"] = overhead(config, packs, TABLES, args.steps)
-        for name, one in result["tables"].items():
-            print(f"{name:7} tables: step x {one['wall']:.3f} (wall), x {one['cpu']:.3f} (CPU), lookup hidden {one['lookup_hidden']:.2f}",
-                  file=sys.stderr)
-    if args.json == "-":
-        json.dump(result, sys.stdout, indent=1)
-        print()
-    elif args.json:
-        with tempfile.NamedTemporaryFile("w", dir=Path(args.json).resolve().parent, delete=False) as file:
-            json.dump(result, file, indent=1)
-        Path(file.name).replace(args.json)
+        found += overhead(config, packs, turns)
+    for record in found:
+        print(_line(record), file=sys.stderr if args.json == "-" else sys.stdout)
+    if args.json:
+        write_json(args.json, found)
     return 0
 
 

@@ -1,0 +1,41 @@
+"""omnigram bench train at toy size: the records that scripts rely on, and their direction."""
+
+import json
+
+import pytest
+from train_fixture import config, program
+from train_fixture import files as train_files  # noqa: F401
+
+KEYS = {"name", "peer", "ratio", "ours", "theirs", "unit", "page_bytes", "threads"}
+SMALL = ("--steps", "4", "--batch", "2", "--threads", "1", "--width", "32", "--layers", "1", "--heads", "2", "--capacity", "300")
+
+
+def test_records_and_their_direction(tmp_path):
+    done = program("bench", "train", "--tables", *SMALL, "--json", tmp_path / "found.json")
+    found = {record["name"]: record for record in json.loads((tmp_path / "found.json").read_text())}
+    assert list(found) == ["train.step", "train.step.frozen", "train.step.train"]
+    for record in found.values():
+        assert KEYS <= set(record) and record["unit"] == "tokens/s" and record["threads"] == 1 and record["ours"] > 0
+        assert f"ratio {record['ratio']:.3f}" in done.stdout
+    eager = found["train.step"]
+    assert eager["peer"] == "PyTorch eager" and eager["loss_difference"] < 1e-3
+    for name in ("train.step.frozen", "train.step.train"):
+        record = found[name]
+        assert record["peer"] == "off" and 0 <= record["lookup_hidden"] <= 1
+        pairs = sorted(ours / off for ours, off in zip(record["step_seconds"], record["off_step_seconds"]))
+        assert record["steps"] == len(pairs) == 4
+        assert record["overhead"] == pytest.approx((pairs[1] + pairs[2]) / 2 - 1)  # median of with / off
+        inverse = sorted(1 / p for p in pairs)
+        assert record["ratio"] == pytest.approx((inverse[1] + inverse[2]) / 2)  # above 1 where the tables made it faster
+
+
+def test_an_arm_s_own_config_and_packs(train_files, tmp_path):  # noqa: F811
+    done = program("bench", "train", "--tables-only", "--steps", "2", "--config", train_files / "config.yaml", "--packs",
+                   train_files / "train.safetensors", "--json", "-")
+    assert [record["name"] for record in json.loads(done.stdout)] == ["train.step.frozen", "train.step.train"]
+    failed = program("bench", "train", "--tables-only", "--steps", "5000", "--config", train_files / "config.yaml", "--packs",
+                     train_files / "train.safetensors", ok=False)
+    assert "5000" in failed.stderr or "steps are needed" in failed.stderr
+    (tmp_path / "half.yaml").write_text(json.dumps({"model": config()["model"], "train": {}}))
+    failed = program("bench", "train", "--tables-only", "--config", tmp_path / "half.yaml", ok=False)
+    assert "has no section tables" in failed.stderr
