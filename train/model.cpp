@@ -132,6 +132,7 @@ at::Tensor model::hidden(const batch &b, const at::Tensor &memory, std::vector<a
         *input = x;
         if (x.requires_grad()) x.retain_grad();
     }
+    x = x * (m.o.embed_scale > 0 ? m.o.embed_scale : std::sqrt((double)m.o.width));
     if (memory.defined()) {
         at::Tensor up = m.linear(memory.to(x.scalar_type()), m.memory_up).to(x.scalar_type());
         x = m.fusion == OG_FUSION_WELM_MEAN ? (x + up) * 0.5 : x + up;

@@ -15,6 +15,7 @@ static const og_key model_keys[] = {
     {"rope_base", OG_KEY_F64, M(rope_base), "10000", 1, 1e12, NULL, "base of the rotary angles (Su et al. 2021)"},
     {"norm_eps", OG_KEY_F64, M(norm_eps), "1e-5", 1e-12, 1, NULL, "epsilon of RMSNorm"},
     {"init_std", OG_KEY_F64, M(init_std), "0.02", 0, 10, NULL, "standard deviation of the initial weights; outputs of blocks: over sqrt(2 layers)"},
+    {"embed_scale", OG_KEY_F64, M(embed_scale), "0", 0, 1000, NULL, "factor on token embeddings; 0: sqrt(width), so that blocks do not drown them (Gemma; LongCat 2601.21204)"},
     {"loss_chunk", OG_KEY_I64, M(loss_chunk), "1024", 1, 1048576, NULL, "positions whose logits exist at once"},
     {NULL, 0, 0, NULL, 0, 0, NULL, NULL},
 };

@@ -10,7 +10,7 @@ enum { OG_MLP_SWIGLU = 0, OG_MLP_GELU = 1 };
 typedef struct og_model_options {
     int64_t width, layers, heads, hidden, loss_chunk;
     int32_t mlp, tied;
-    double rope_base, norm_eps, init_std;
+    double rope_base, norm_eps, init_std, embed_scale;
 } og_model_options;
 
 enum { OG_MEMORY_OFF = 0, OG_MEMORY_FROZEN = 1, OG_MEMORY_TRAIN = 2 };

@@ -34,6 +34,7 @@ class Eager(torch.nn.Module):
     def hidden(self, tokens, pos, lengths, rows=None):
         """tokens, pos [N] of documents of these lengths, one after another; rows [N][width] of the tables."""
         x = F.embedding(tokens, self.p("embed"))
+        x = x * x.shape[-1] ** 0.5
         if rows is not None:
             x = (x + F.linear(rows.to(x.dtype), self.p("memory.up"))) / 2
         cosine, sine = self.cosine[pos][:, None], self.sine[pos][:, None]
