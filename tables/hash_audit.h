@@ -25,7 +25,5 @@ og_status og_hash_load(const og_addr *addr, const og_hash_options *options, og_h
                        og_error *err);
 /* R (1 - (1 - 1/R)^n), without cancellation. */
 double og_hash_ideal(double rows, double n);
-/* Sorted in place. */
-void og_hash_sort(uint64_t *values, int64_t n);
 
 #endif

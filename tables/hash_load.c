@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Radix sort, least significant byte first, with the passes left out that all values share. */
-void og_hash_sort(uint64_t *values, int64_t n) {
+static void sort(uint64_t *values, int64_t n) {
     uint64_t *other = og_alloc(n, sizeof *other), *from = values, *to = other;
     if (!other) { /* slower, but needs nothing */
         for (int64_t gap = n / 2; gap > 0; gap /= 2)
@@ -77,7 +77,7 @@ static og_status draw(og_prober *p, int32_t order, int64_t n, uint64_t seed, uin
         for (int64_t i = 0; i < n; i++)
             keys[i] = total < limit ? og_random_below(key, (uint64_t)i, total)
                                     : og_random_bits(key, (uint64_t)i);
-        og_hash_sort(keys, n);
+        sort(keys, n);
         for (int64_t i = 0; i < n; i++)
             if (i == 0 || keys[i] != keys[i - 1]) keys[kept++] = keys[i];
     } else {
@@ -130,7 +130,7 @@ static void measure(og_hash_report *r, og_hash_order *order, uint64_t *rows, uin
         if (column->order != order->order) continue;
         uint64_t *mine = rows + at++ * n;
         for (int64_t i = 0; i < n; i++) joint[i] = og_splitmix64(joint[i] ^ mine[i]);
-        og_hash_sort(mine, n);
+        sort(mine, n);
         shared(mine, n, &share, &pairs);
         column->samples = n;
         column->collided = share;
@@ -138,7 +138,7 @@ static void measure(og_hash_report *r, og_hash_order *order, uint64_t *rows, uin
         column->chi2_z = chi2_z(pairs, (double)n, (double)column->rows);
         product *= (double)column->rows;
     }
-    og_hash_sort(joint, n);
+    sort(joint, n);
     shared(joint, n, &share, &order->pairs);
     order->expected = (double)n * (double)(n - 1) / 2 / product;
 }

@@ -17,8 +17,10 @@ static og_status refuse(const og_config *node, const char *why, og_error *err) {
     return status;
 }
 
-og_status og_offset_read(const og_config *node, og_offset_parse *parse, int32_t second_is_level,
-                         og_offset *out, og_error *err) {
+/* Reads one cell: a word, or a list of two integers. Refuses look-ahead, the cell itself and what
+ * lies too far, naming the cell. */
+static og_status read_cell(const og_config *node, og_offset_parse *parse, int32_t second_is_level,
+                           og_offset *out, og_error *err) {
     og_offset o = {0};
     if (og_config_kind(node) == OG_CONFIG_LIST && og_config_size(node) == 2) {
         int64_t a, b;
@@ -59,7 +61,7 @@ og_status og_offsets_read(const og_config *list, og_offset_parse *parse, int32_t
         return og_fail(err, OG_EINVAL, "%s: an n-gram of %lld cells; it is a list of 1 to %lld",
                        og_config_place(list), (long long)n, (long long)most);
     for (int64_t i = 0; i < n; i++) {
-        OG_TRY(og_offset_read(og_config_at(list, i), parse, second_is_level, &out->cell[i], err));
+        OG_TRY(read_cell(og_config_at(list, i), parse, second_is_level, &out->cell[i], err));
         for (int64_t j = 0; j < i; j++)
             if (!memcmp(&out->cell[i], &out->cell[j], sizeof *out->cell))
                 return refuse(og_config_at(list, i), "comes twice", err);

@@ -22,12 +22,8 @@ typedef struct og_offsets {
     og_offset cell[OG_MAX_ORDER];
 } og_offsets;
 
-/* Reads one cell: a string that parse understands (1) or a list of two integers. Refuses
- * look-ahead, the cell itself and what lies farther than 128 columns or rows, naming the cell.
- * parse returns 0 for a word it does not know. */
+/* What a stencil's words mean; 0 for a word that it does not know. */
 typedef int og_offset_parse(const char *word, og_offset *out);
-og_status og_offset_read(const og_config *node, og_offset_parse *parse, int32_t second_is_level,
-                         og_offset *out, og_error *err);
 /* The list of one n-gram: cells differ, and there are as many as a window holds. */
 og_status og_offsets_read(const og_config *list, og_offset_parse *parse, int32_t second_is_level,
                           og_offsets *out, og_error *err);

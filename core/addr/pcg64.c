@@ -57,7 +57,7 @@ void og_pcg64_seed(og_pcg64 *rng, uint64_t seed) {
     rng->has_kept = 0;
 }
 
-uint64_t og_pcg64_next(og_pcg64 *rng) {
+static uint64_t next_word(og_pcg64 *rng) {
     step(rng);
     uint64_t folded = (uint64_t)(rng->state >> 64) ^ (uint64_t)rng->state;
     unsigned turn = (unsigned)(rng->state >> 122);
@@ -69,7 +69,7 @@ static uint32_t next32(og_pcg64 *rng) {
         rng->has_kept = 0;
         return rng->kept;
     }
-    uint64_t word = og_pcg64_next(rng);
+    uint64_t word = next_word(rng);
     rng->kept = (uint32_t)(word >> 32);
     rng->has_kept = 1;
     return (uint32_t)word;
@@ -90,10 +90,10 @@ uint64_t og_pcg64_below(og_pcg64 *rng, uint64_t high) {
         }
         return product >> 32;
     }
-    og_u128 product = (og_u128)og_pcg64_next(rng) * high;
+    og_u128 product = (og_u128)next_word(rng) * high;
     if ((uint64_t)product < high) {
         uint64_t threshold = (UINT64_MAX - most) % high;
-        while ((uint64_t)product < threshold) product = (og_u128)og_pcg64_next(rng) * high;
+        while ((uint64_t)product < threshold) product = (og_u128)next_word(rng) * high;
     }
     return (uint64_t)(product >> 64);
 }

@@ -12,7 +12,6 @@ typedef struct og_pcg64 {
 } og_pcg64;
 
 void og_pcg64_seed(og_pcg64 *rng, uint64_t seed); /* SeedSequence(seed) */
-uint64_t og_pcg64_next(og_pcg64 *rng);
 uint64_t og_pcg64_below(og_pcg64 *rng, uint64_t high); /* high >= 1 */
 
 #endif

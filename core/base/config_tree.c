@@ -23,7 +23,8 @@ void og_tree_free(og_tree *tree) {
     og_release(tree);
 }
 
-og_status og_tree_alloc(og_tree *tree, int64_t bytes, void **out, og_error *err) {
+/* Lives as long as the tree. */
+static og_status tree_alloc(og_tree *tree, int64_t bytes, void **out, og_error *err) {
     bytes = (bytes + 15) / 16 * 16;
     og_chunk *chunk = tree->chunks;
     if (!chunk || chunk->bytes - chunk->used < bytes) {
@@ -43,7 +44,7 @@ og_status og_tree_alloc(og_tree *tree, int64_t bytes, void **out, og_error *err)
 
 og_status og_tree_string(og_tree *tree, const char *text, int64_t bytes, const char **out, og_error *err) {
     void *copy;
-    OG_TRY(og_tree_alloc(tree, bytes + 1, &copy, err));
+    OG_TRY(tree_alloc(tree, bytes + 1, &copy, err));
     memcpy(copy, text, (size_t)bytes);
     ((char *)copy)[bytes] = 0;
     *out = copy;
@@ -52,7 +53,7 @@ og_status og_tree_string(og_tree *tree, const char *text, int64_t bytes, const c
 
 og_status og_tree_node(og_tree *tree, int32_t kind, const char *place, og_config **out, og_error *err) {
     void *memory;
-    OG_TRY(og_tree_alloc(tree, (int64_t)sizeof(og_config), &memory, err));
+    OG_TRY(tree_alloc(tree, (int64_t)sizeof(og_config), &memory, err));
     og_config *node = memory;
     *node = (og_config){.kind = kind, .place = place, .tree = tree};
     *out = node;
@@ -88,9 +89,9 @@ static og_status reserve(og_config *parent, og_error *err) {
     if (parent->size < parent->capacity) return OG_OK;
     int64_t capacity = parent->capacity ? parent->capacity * 2 : 4;
     void *entries, *order = NULL;
-    OG_TRY(og_tree_alloc(parent->tree, capacity * (int64_t)sizeof(og_entry), &entries, err));
+    OG_TRY(tree_alloc(parent->tree, capacity * (int64_t)sizeof(og_entry), &entries, err));
     if (parent->kind == OG_CONFIG_MAP)
-        OG_TRY(og_tree_alloc(parent->tree, capacity * (int64_t)sizeof(int64_t), &order, err));
+        OG_TRY(tree_alloc(parent->tree, capacity * (int64_t)sizeof(int64_t), &order, err));
     if (parent->size) {
         memcpy(entries, parent->entries, (size_t)parent->size * sizeof(og_entry));
         if (order) memcpy(order, parent->order, (size_t)parent->size * sizeof(int64_t));
@@ -138,7 +139,7 @@ og_status og_tree_seal(og_config *list, og_error *err) {
     for (int64_t i = 0; i < list->size; i++)
         if (list->entries[i].value->kind != OG_CONFIG_INTEGER) return OG_OK;
     void *memory;
-    OG_TRY(og_tree_alloc(list->tree, list->size * (int64_t)sizeof(int64_t), &memory, err));
+    OG_TRY(tree_alloc(list->tree, list->size * (int64_t)sizeof(int64_t), &memory, err));
     int64_t *integers = memory;
     for (int64_t i = 0; i < list->size; i++) integers[i] = list->entries[i].value->integer;
     list->integers = integers;

@@ -46,8 +46,6 @@ struct og_tree {
 
 og_status og_tree_new(og_tree **out, og_error *err) OG_MUST_USE;
 void og_tree_free(og_tree *tree);
-/* Lives as long as the tree. */
-og_status og_tree_alloc(og_tree *tree, int64_t bytes, void **out, og_error *err) OG_MUST_USE;
 og_status og_tree_string(og_tree *tree, const char *text, int64_t bytes, const char **out,
                          og_error *err) OG_MUST_USE;
 og_status og_tree_node(og_tree *tree, int32_t kind, const char *place, og_config **out,

@@ -3,8 +3,6 @@
 #include <omnigram/memory.h>
 #include <omnigram/pack.h>
 
-#include "codebook/codebook.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -16,8 +14,9 @@ static og_status check_name(const char *quantizer, og_error *err) {
     return OG_OK;
 }
 
-og_status og_codebook_check(const char *quantizer, int32_t modality, int32_t levels, int64_t size, int64_t dim, int64_t *values,
-                            og_error *err) {
+/* Names, modality and sizes are allowed; *values = levels * size * dim. */
+static og_status check(const char *quantizer, int32_t modality, int32_t levels, int64_t size, int64_t dim, int64_t *values,
+                       og_error *err) {
     OG_TRY(check_name(quantizer, err));
     if (modality < 0 || modality >= OG_N_MODALITIES)
         return og_fail(err, OG_EINVAL, "a codebook of modality %d: there are 0..%d", modality, OG_N_MODALITIES - 1);
@@ -28,8 +27,8 @@ og_status og_codebook_check(const char *quantizer, int32_t modality, int32_t lev
     return OG_OK;
 }
 
-og_status og_codebook_fingerprint(const char *quantizer, int32_t modality, int32_t levels, int64_t size, int64_t dim,
-                                  const og_config *preprocess, const float *codes, char out[OG_DIGEST_TEXT], og_error *err) {
+static og_status fingerprint(const char *quantizer, int32_t modality, int32_t levels, int64_t size, int64_t dim,
+                             const og_config *preprocess, const float *codes, char out[OG_DIGEST_TEXT], og_error *err) {
     static const char head[] = "{\"dim\":%lld,\"levels\":%d,\"modality\":\"%s\",\"preprocess\":";
     static const char tail[] = ",\"quantizer\":\"%s\",\"size\":%lld}";
     char before[128], after[128]; /* canonical: keys in order, no spaces */
@@ -67,13 +66,13 @@ og_status og_codebook_new(const char *quantizer, int32_t modality, int32_t level
                           const float *codes, og_config *preprocess, og_config *health, og_codebook **out, og_error *err) {
     og_codebook made = {.modality = modality, .levels = levels, .size = size, .dim = dim};
     int64_t values;
-    OG_TRY(og_codebook_check(quantizer, modality, levels, size, dim, &values, err));
+    OG_TRY(check(quantizer, modality, levels, size, dim, &values, err));
     int64_t bad = find_bad(codes, values);
     if (bad >= 0)
         return og_fail(err, OG_EINVAL, "value %lld of code %lld, level %lld is not finite", (long long)(bad % dim),
                        (long long)(bad / dim % size), (long long)(bad / dim / size));
     memcpy(made.quantizer, quantizer, strlen(quantizer) + 1);
-    OG_TRY(og_codebook_fingerprint(quantizer, modality, levels, size, dim, preprocess, codes, made.fingerprint, err));
+    OG_TRY(fingerprint(quantizer, modality, levels, size, dim, preprocess, codes, made.fingerprint, err));
     og_codebook *codebook = og_alloc(1, sizeof *codebook);
     made.codes = og_alloc(values, sizeof *codes);
     if (!codebook || !made.codes) {

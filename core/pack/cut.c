@@ -223,7 +223,8 @@ static og_status cut_document(walk *w, const og_documents *d, int64_t doc,
     return OG_OK;
 }
 
-og_status og_cut_balance(const og_cut *cut, og_error *err) {
+/* read = kept + cut + dropped, for documents, tokens and images. */
+static og_status check_balance(const og_cut *cut, og_error *err) {
     const og_tally *all[3] = {&cut->documents, &cut->tokens, &cut->images};
     static const char *const names[3] = {"documents", "tokens", "images"};
     for (int i = 0; i < 3; i++) {
@@ -257,7 +258,7 @@ og_status og_cut_documents(const og_documents *documents, const og_pack_policy *
     og_status status = OG_OK;
     for (int64_t d = 0; d < documents->n_docs && status == OG_OK; d++)
         status = cut_document(&w, documents, d, policy, err);
-    if (status == OG_OK) status = og_cut_balance(&cut, err);
+    if (status == OG_OK) status = check_balance(&cut, err);
     if (status != OG_OK) {
         og_cut_free(&cut);
         return status;

@@ -34,7 +34,5 @@ typedef struct og_cut {
 og_status og_cut_documents(const og_documents *documents, const og_pack_policy *policy, og_cut *out,
                            og_error *err);
 void og_cut_free(og_cut *cut);
-/* read = kept + cut + dropped, for documents, tokens and images. */
-og_status og_cut_balance(const og_cut *cut, og_error *err);
 
 #endif

@@ -14,10 +14,6 @@ typedef struct og_sound_policy {
 /* File to mono floats [*n] (og_release) at its own rate, read to the end; notes get OG_NOTE_* bits. */
 og_status og_sound_read(const og_sound_policy *policy, const char *place, const void *bytes, int64_t n_bytes, float **samples,
                         int64_t *n, int32_t *rate_hz, uint32_t *notes, og_error *err);
-/* Interleaved [frames][channels] to mono by the mean; notes PHASE_CANCEL when under 1 % of the mean channel energy is left. */
-void og_sound_downmix(const float *interleaved, int64_t frames, int32_t channels, float *mono, uint32_t *notes);
-/* The policy of non-finite and over-range samples, in place. */
-og_status og_sound_police(const og_sound_policy *policy, const char *place, float *samples, int64_t n, uint32_t *notes, og_error *err);
 
 /* round(n * out / in), half away from zero: the length that og_sound_resample gives. */
 int64_t og_resampled_length(int64_t n, int64_t in_hz, int64_t out_hz);

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-void og_sound_downmix(const float *interleaved, int64_t frames, int32_t channels, float *mono, uint32_t *notes) {
+/* Interleaved [frames][channels] to mono by the mean; notes PHASE_CANCEL when under 1 % of the mean channel energy is left. */
+static void downmix(const float *interleaved, int64_t frames, int32_t channels, float *mono, uint32_t *notes) {
     double before = 0, after = 0;
     for (int64_t i = 0; i < frames; i++) {
         double sum = 0;
@@ -22,7 +23,8 @@ void og_sound_downmix(const float *interleaved, int64_t frames, int32_t channels
     if (channels > 1 && before > 0 && after < 0.01 * before) *notes |= OG_NOTE_PHASE_CANCEL;
 }
 
-og_status og_sound_police(const og_sound_policy *policy, const char *place, float *samples, int64_t n, uint32_t *notes, og_error *err) {
+/* The policy of non-finite and over-range samples, in place. */
+static og_status police(const og_sound_policy *policy, const char *place, float *samples, int64_t n, uint32_t *notes, og_error *err) {
     float peak = 0;
     for (int64_t i = 0; i < n; i++) {
         if (!isfinite(samples[i])) {
@@ -97,7 +99,7 @@ static og_status read_all(const og_sound_policy *policy, const char *place, SNDF
         /* Energies over the whole clip, not block by block, decide about cancellation. */
         for (sf_count_t i = 0; i < got * info->channels; i++) before += (double)block[i] * (double)block[i];
         uint32_t ignored = 0;
-        og_sound_downmix(block, got, info->channels, all + frames, &ignored);
+        downmix(block, got, info->channels, all + frames, &ignored);
         for (sf_count_t i = 0; i < got; i++) after += (double)all[frames + i] * (double)all[frames + i];
         frames += got;
     }
@@ -140,7 +142,7 @@ og_status og_sound_read(const og_sound_policy *policy, const char *place, const 
     int64_t frames = 0;
     if (status == OG_OK) status = read_all(policy, place, file, &info, &all, &frames, &found, err);
     sf_close(file);
-    if (status == OG_OK) status = og_sound_police(policy, place, all, frames, &found, err);
+    if (status == OG_OK) status = police(policy, place, all, frames, &found, err);
     if (status != OG_OK) {
         og_release(all);
         return status;

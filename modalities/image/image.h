@@ -44,8 +44,6 @@ typedef struct og_picture_policy {
 /* File to RGB8 by the policy. */
 og_status og_picture_decode(const og_picture_policy *policy, const char *place, const void *bytes, int64_t n,
                             og_media *out, og_error *err);
-/* Raw planes to RGB8: gray is spread, 16 bits are scaled by 255/65535, alpha is composited in sRGB over the background. */
-og_status og_picture_to_rgb(const og_raw_picture *raw, const double background[3], og_media *out, og_error *err);
 /* Applies an EXIF orientation 1..8; takes the media. */
 og_status og_picture_orient(og_media *media, int32_t orientation, og_error *err);
 

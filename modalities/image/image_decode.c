@@ -27,7 +27,8 @@ static og_status find_decoder(og_opencv_decode_fn **out, og_error *err) {
 #endif
 }
 
-og_status og_picture_to_rgb(const og_raw_picture *raw, const double background[3], og_media *out, og_error *err) {
+/* Raw planes to RGB8: gray is spread, 16 bits are scaled by 255/65535, alpha is composited in sRGB over the background. */
+static og_status to_rgb(const og_raw_picture *raw, const double background[3], og_media *out, og_error *err) {
     int64_t n = raw->width * raw->height;
     int32_t c = raw->channels, colours = c >= 3 ? 3 : 1, alpha = c == 2 || c == 4;
     uint8_t *rgb = og_alloc(n, 3);
@@ -83,7 +84,7 @@ og_status og_picture_decode(const og_picture_policy *policy, const char *place, 
                        (long long)header.height, (long long)raw.width, (long long)raw.height);
     }
     og_media media = {0};
-    status = og_picture_to_rgb(&raw, policy->background, &media, err);
+    status = to_rgb(&raw, policy->background, &media, err);
     og_release(raw.pixels);
     int32_t orientation = policy->orientation ? og_picture_orientation(bytes, &header) : 1;
     if (status == OG_OK && !orientation) status = og_fail(err, OG_ENOMEM, "no memory to read the orientation");
