@@ -3,6 +3,7 @@
  * loops vectorise for its flags. */
 #include "lookup/row_ops.h"
 #include "store/numbers.h"
+#include "store/prefetch.h"
 
 #include <string.h>
 
@@ -18,11 +19,9 @@ static inline void prefetch_row(const og_gather *g, int64_t i) {
     int64_t id = g->rows[i * g->row_step];
     if (id < 0) return;
     const uint8_t *row = g->values + (id - g->base) * g->value_stride;
-    if (g->far)
-        for (int64_t b = 0; b < g->value_bytes; b += 64) __builtin_prefetch(row + b, 0, 2);
-    else
-        for (int64_t b = 0; b < g->value_bytes; b += 64) __builtin_prefetch(row + b, 0, 3);
-    if (g->scales) __builtin_prefetch(g->scales + (id - g->base) * g->scale_stride, 0, 3);
+    if (g->far) og_prefetch_far(row, g->value_bytes);
+    else og_prefetch_near(row, g->value_bytes);
+    if (g->scales) og_prefetch_near(g->scales + (id - g->base) * g->scale_stride, 1);
 }
 
 static void gather(const og_gather *g, int64_t n) {

@@ -1,6 +1,7 @@
 /* update.c: options, and one batch applied to a store. */
 #include "lookup/row_ops.h"
 #include "store/float_mode.h"
+#include "store/prefetch.h"
 #include "update/update_internal.h"
 
 #include <omnigram/random.h>
@@ -95,11 +96,9 @@ static void refuse(apply_job *job, int64_t row) {
 static void prefetch_segment(const apply_job *job, int64_t i) {
     const og_store *store = job->store;
     const uint8_t *row = og_store_values(store, og_segment_row(job->segments, i));
-    int64_t bytes = store->value_stride < 2048 ? store->value_stride : 2048; /* of longer rows the CPU sees the stream */
-    for (int64_t b = 0; b < bytes; b += 64) __builtin_prefetch(row + b, 1, 3);
-    const uint8_t *grad = (const uint8_t *)(job->grads + og_sorted_position(&job->segments->sorted, job->segments->starts[i]) * job->stride);
-    bytes = store->dim * 4 < 4096 ? store->dim * 4 : 4096;
-    for (int64_t b = 0; b < bytes; b += 64) __builtin_prefetch(grad + b, 0, 3);
+    og_prefetch_near(row, store->value_stride < 2048 ? store->value_stride : 2048); /* of longer rows the CPU sees the stream */
+    const float *grad = job->grads + og_sorted_position(&job->segments->sorted, job->segments->starts[i]) * job->stride;
+    og_prefetch_near(grad, store->dim * 4 < 4096 ? store->dim * 4 : 4096);
 }
 
 static void apply_range(void *context, int64_t begin, int64_t end, int32_t worker) {
