@@ -84,6 +84,9 @@ def write_run(folder: Path, arms=ARMS) -> Path:
     stage("audit-schemes", {"weak": 1, "hash": {
         "welm_knuth32/131072": entry(lags(5, lambda lag: float(lag < 2)), "order 5: lags 2, 3, 4 are dropped, since V has a power of two"),
         "welm_knuth32/131071": entry(lags(5, good))}})
+    stage("time", [{"name": f"train.step.{name}", "peer": "off", "overhead": more, "overhead_cpu": cpu, "lookup_hidden": hidden,
+                    "steps": 3, "step_seconds": [0.5 + more / 2] * 3, "off_step_seconds": [0.5] * 3}
+                   for name, more, cpu, hidden in (("frozen", 0.04, 0.05, 0.99), ("train", 0.08, 0.07, 0.97))])
     names = ("prepare", "quantize", "pack-train", "pack-val", "audit-hash", "audit-schemes", "audit-isolation",
              *(f"train-{a}" for a in arms))
     (folder / "quickstart.json").write_text(json.dumps({

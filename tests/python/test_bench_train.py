@@ -30,12 +30,11 @@ def test_records_and_their_direction(tmp_path):
 
 
 def test_an_arm_s_own_config_and_packs(train_files, tmp_path):  # noqa: F811
-    done = program("bench", "train", "--tables-only", "--steps", "2", "--config", train_files / "config.yaml", "--packs",
+    done = program("bench", "train", "--tables-only", "--steps", "24", "--config", train_files / "config.yaml", "--packs",
                    train_files / "train.safetensors", "--json", "-")
-    assert [record["name"] for record in json.loads(done.stdout)] == ["train.step.frozen", "train.step.train"]
-    failed = program("bench", "train", "--tables-only", "--steps", "5000", "--config", train_files / "config.yaml", "--packs",
-                     train_files / "train.safetensors", ok=False)
-    assert "5000" in failed.stderr or "steps are needed" in failed.stderr
+    found = json.loads(done.stdout)
+    assert [record["name"] for record in found] == ["train.step.frozen", "train.step.train"]
+    assert found[0]["steps"] == 24  # 39 steps are made, more than one pass has
     (tmp_path / "half.yaml").write_text(json.dumps({"model": config()["model"], "train": {}}))
     failed = program("bench", "train", "--tables-only", "--config", tmp_path / "half.yaml", ok=False)
     assert "has no section tables" in failed.stderr

@@ -32,23 +32,46 @@ def run(root, tmp_path_factory):
     return out, done
 
 
-def test_it_leaves_a_report_and_a_summary(run):
-    out, _ = run
-    summary = json.loads((out / "summary.json").read_text())
-    assert summary["data"] == "synthetic" and summary["seconds"] > 0 and summary["peak_rss_bytes"] > 50 * 2**20
+def numbers(tree, *path):
+    """Every value of a sub-tree that must be a finite number."""
+    for key in path:
+        tree = tree[key]
+    values = list(tree.values()) if isinstance(tree, dict) else [tree]
+    assert values and all(isinstance(v, int | float) and math.isfinite(v) for v in values), (path, values)
+    return values
+
+
+def test_it_leaves_a_summary_with_every_promised_key(run):
+    """docs/report.md lists them; scripts rely on them."""
+    summary = json.loads((run[0] / "summary.json").read_text())
+    assert summary["data"] == "synthetic"
+    assert numbers(summary, "seconds")[0] > 0 and numbers(summary, "peak_rss_bytes")[0] > 50 * 2**20
     assert list(summary["arms"]) == ARMS
     for name, arm in summary["arms"].items():
-        assert arm["steps"] == summary["steps"] >= 4 and arm["tokens_per_s"] > 0
-        assert (arm["lookup_hidden"] is None) == (name == "off")
-        for bits in arm["val_bits"].values():
-            assert math.isfinite(bits) and 0 < bits < 20
-    for bits in summary["controls"]["unigram"]["val_bits"].values():
-        assert math.isfinite(bits)
-    assert summary["tables"]["host_bytes"] > 2**20
+        assert arm["steps"] == summary["steps"] >= 4
+        assert set(arm["val_bits"]) == {"text", "image", "audio"} and all(0 < bits < 20 for bits in numbers(arm, "val_bits"))
+        assert numbers(arm, "tokens_per_s")[0] > 0 and numbers(arm, "marker_bits")[0] > 0
+        if name == "off":
+            assert arm["lookup_hidden"] is None
+        else:
+            assert 0 <= numbers(arm, "lookup_hidden")[0] <= 1
+    assert set(summary["controls"]["unigram"]["val_bits"]) == {"text", "image", "audio"}
+    assert all(bits > 0 for bits in numbers(summary, "controls", "unigram", "val_bits"))
+    assert numbers(summary, "tables", "host_bytes")[0] > 2**20
+    assert set(summary["packing"]) == {"fill", "bins", "lower_bound"} and len(numbers(summary, "packing")) == 3
     assert 0 < summary["packing"]["fill"] <= 1 and summary["packing"]["bins"] >= summary["packing"]["lower_bound"] > 0
-    assert summary["isolation"]["leaks"] == 0 and summary["isolation"]["twin_leaks"] > 0
-    page = (out / "report.html").read_text()
+    assert numbers(summary, "isolation", "leaks") == [0] and numbers(summary, "isolation", "twin_leaks")[0] > 0
+    for table in summary["hash"].values():
+        assert table["lags"]
+        for lag in table["lags"]:
+            assert all(math.isfinite(lag[key]) for key in ("lag", "changed", "distinct", "ideal")) and 0 <= lag["changed"] <= 1
+    assert {"trained", "frozen"} <= set(summary["overhead"]) and numbers(summary, "overhead")
+
+
+def test_it_leaves_a_whole_report(run):
+    page = (run[0] / "report.html").read_text()
     assert "synthetic" in page and "Left out" not in page and page.count("data:image/png") >= 4
+    assert "in turn in one process" in page
 
 
 def test_the_hash_audit_shows_what_welm_drops(run):
@@ -83,7 +106,7 @@ def test_nothing_is_done_twice(run, root):
     out, first = run
     before = json.loads((out / "summary.json").read_text())
     done, seconds = quickstart(root, out)
-    assert done.returncode == 0 and done.stdout.count("done before") == 8 + len(ARMS), done.stdout
+    assert done.returncode == 0 and done.stdout.count("done before") == 9 + len(ARMS), done.stdout
     after = json.loads((out / "summary.json").read_text())
     assert after["arms"] == before["arms"]
     assert seconds < before["seconds"] and after["seconds"] > 0.5 * before["seconds"]  # still counts what it cost

@@ -13,7 +13,7 @@ from report_fixture import ARMS, write_run
 from omnigram.program import find_program
 from omnigram.report import ReportError, write_report
 from omnigram.report.read import read_metrics, read_run
-from omnigram.report.statistics import Difference, DocumentBits, findings, paired_difference, sentence
+from omnigram.report.statistics import Difference, DocumentBits, findings, paired_difference
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def result(run):
 
 def test_summary_has_what_scripts_rely_on(run, result):
     assert json.loads((run / "summary.json").read_text()) == json.loads(json.dumps(result))
-    assert set(result) >= {"data", "seconds", "peak_rss_bytes", "arms", "controls", "tables", "packing", "isolation", "hash"}
+    assert set(result) >= {"data", "seconds", "peak_rss_bytes", "arms", "controls", "tables", "packing", "isolation", "hash", "overhead"}
     assert list(result["arms"]) == list(ARMS)
     for name, arm in result["arms"].items():
         assert set(arm["val_bits"]) == {"text", "image", "audio"}
@@ -123,15 +123,32 @@ def test_other_documents_are_refused():
 
 def test_words_follow_the_numbers():
     better, worse, unclear = Difference(-0.04, -0.06, -0.02, 9), Difference(0.3, 0.1, 0.5, 9), Difference(-0.01, -0.05, 0.04, 9)
-    assert "helps on image: 0.040 bits" in sentence("multimodal", "off", "image", better)
-    assert "hurts on text: 0.300 bits" in sentence("multimodal", "off", "text", worse)
-    assert "does not help on audio" in sentence("text", "off", "audio", unclear)
-    said = findings({"text": {"off": {"text": worse, "image": unclear}}}, ("text", "image"))
-    assert said[0] == "Arm text does not help: on no modality is it better than off beyond the interval."
-    said = findings({"multimodal": {"off": {"image": better}, "random_row": {"image": unclear}}}, ("image",))
-    assert len(said) == 1 and "It is not better than random_row" in said[0]
-    said = findings({"multimodal": {"off": {"image": better}, "random_row": {"image": better}}}, ("image",))
-    assert "random_row" not in said[0]
+    (arm, line), = findings({"text": {"off": {"text": worse, "image": unclear, "audio": worse}}}, ("text", "image", "audio"))
+    assert arm == "text" and line == ("does not help: it hurts on text (+0.300) and audio (+0.300); shows no difference on image "
+                                      "(\u22120.010), in bits a token against off.")
+    (_, line), = findings({"multimodal": {"off": {"image": better, "text": worse}, "random_row": {"image": unclear}}}, ("text", "image"))
+    assert line.startswith("helps on image (\u22120.040); hurts on text (+0.300), in bits") and "On image it is not better than random_row" in line
+    (_, line), = findings({"multimodal": {"off": {"image": better}, "random_row": {"image": better}}}, ("image",))
+    assert line.endswith("better than random_row, whose tables ignore context, on image (\u22120.040).")
+    (_, line), = findings({"multimodal": {"off": {"image": worse}, "random_row": {"image": worse}}}, ("image",))
+    assert line.startswith("does not help") and "nowhere better than random_row" in line
+    nothing = Difference(float("nan"), float("nan"), float("nan"), 0)
+    assert findings({"text": {"off": {"audio": nothing}}, "random_row": {}}, ("audio",)) == []
+
+
+def test_overhead_comes_from_the_measurement_in_turns(run, result):
+    assert result["overhead"] == {"frozen": 0.04, "trained": 0.08, "frozen_cpu": 0.05, "trained_cpu": 0.07}
+    page = (run / "report.html").read_text()
+    assert "+8.0\u00a0%" in page and "+4.0\u00a0%" in page and "97.0\u00a0%" in page and "followed one another" in page
+    assert "+52" not in page  # of the arms' own runs, one after another, no ratio is made
+
+
+def test_the_last_measure_is_no_point_of_the_curve(run):
+    arm = read_run(run).arms["off"]
+    steps, bits = arm.held_out_curve("image")
+    assert steps.tolist() == list(range(20, 200, 20)) and len(bits) == 9  # step 200 was measured on all packs
+    arm.documents = {}  # a run that was stopped has no last measure
+    assert arm.held_out_curve("image")[0].tolist() == list(range(20, 201, 20))
 
 
 def test_a_line_cut_short_is_left_out_and_a_broken_one_is_named(tmp_path):

@@ -112,9 +112,12 @@ def overhead(config: dict, packs: Packs, turns: int) -> list[dict]:
     memory = config.get("memory") or {}
     arms = {"off": {"mode": "off"}, "frozen": {**memory, "mode": "frozen", "rows": "normal"}, "train": {**memory, "mode": "train"}}
     names = list(arms)
-    trainers = {name: Trainer({"model": config["model"], "memory": memory, "train": config["train"], "tables": config["tables"]}, packs)
-                for name, memory in arms.items()}
     needed = (turns + 1) * TURN
+    batch = config["train"].get("batch", 8)
+    # Speed alone is measured, so the data may be gone through more than once.
+    train = {**config["train"], "steps": needed, "epochs": -(-needed * batch // len(packs)) + 1}
+    trainers = {name: Trainer({"model": config["model"], "memory": memory, "train": train, "tables": config["tables"]}, packs)
+                for name, memory in arms.items()}
     if trainers["off"].planned < needed:
         raise SystemExit(f"bench train: {needed} steps are needed, and {len(packs)} packs are enough for {trainers['off'].planned}")
     times: dict = {name: [] for name in names}
@@ -209,7 +212,7 @@ def main(arguments: list[str] | None = None) -> int:
     if args.packs:
         packs = Packs.load(args.packs)
     else:
-        needed = max(args.steps + 4, (turns + 1) * TURN) * config["train"].get("batch", 1)
+        needed = max(args.steps + 4, (turns + 1) * TURN) * config["train"].get("batch", 8)
         packs = synthetic_packs(math.ceil(needed * args.capacity / 230 * 1.1), args.capacity)
     found = [] if args.tables_only else [measure(config, packs, args.steps)]
     if args.tables:

@@ -50,7 +50,7 @@ def _run(options, root: Path | None) -> int:
     program = find_program().resolve()
     plan = Plan(program, chosen, paths)
     arms = list(chosen.arms)
-    runner = Runner(paths.out, 8 + len(arms) + 1, chosen.budget_seconds)
+    runner = Runner(paths.out, 9 + len(arms) + 1, chosen.budget_seconds)
     manifest = {"data": name, "data_note": why, "environment": environment(root, program), "stages": [],
                 "paths": paths.manifest_paths()}
 
@@ -60,7 +60,7 @@ def _run(options, root: Path | None) -> int:
         _save(paths, manifest)
 
     for make in (lambda: plan.prepare(archive), plan.quantize, lambda: plan.pack("train"), lambda: plan.pack("val"),
-                 plan.audit_hash, plan.audit_schemes, plan.audit_isolation, plan.time):
+                 plan.audit_hash, plan.audit_schemes, plan.audit_isolation, plan.time, plan.rehearse):
         run(make())
     choice = _choose(chosen, paths, runner)
     manifest["steps"], manifest["steps_note"] = choice.steps, choice.reason
@@ -74,13 +74,13 @@ def _run(options, root: Path | None) -> int:
 def _choose(chosen, paths: Paths, runner: Runner):
     from ..report.read import read_arm
 
-    timing = read_arm(paths.out / "timing", "timing")
-    seconds = timing.metrics["step_seconds"]
+    trained = next(record for record in json.loads(paths.json("time").read_text()) if record["name"] == "train.step.train")
+    rehearsal = read_arm(paths.out / "rehearsal", "rehearsal").metrics["step_seconds"]
     packing = json.loads(paths.json("pack-train").read_text())
     one_pass = max(1, int(packing["bins"]) // int(chosen.shared["train"]["batch"]))
     left = chosen.budget_seconds - chosen.reserve_seconds - runner.seconds
-    return choose(seconds, runner.records[-1].seconds, left_seconds=left, arms=len(chosen.arms), one_pass=one_pass,
-                  least=chosen.min_steps)
+    return choose(trained["step_seconds"], max(runner.records[-1].seconds - float(rehearsal.sum()), 0.0), left_seconds=left,
+                  arms=len(chosen.arms), one_pass=one_pass, least=chosen.min_steps, slack=chosen.slack)
 
 
 def _report(paths: Paths) -> int:

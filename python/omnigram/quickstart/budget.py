@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 
 @dataclass(frozen=True)
@@ -17,24 +17,24 @@ class Choice:
     fixed_seconds: float
 
 
-def choose(step_seconds: np.ndarray, wall_seconds: float, *, left_seconds: float, arms: int, one_pass: int,
-           least: int) -> Choice:
-    """step_seconds: of the timing run, in order; wall_seconds: of that run from start to end, a final measure included.
+def choose(step_seconds: Sequence[float], fixed_seconds: float, *, left_seconds: float, arms: int, one_pass: int, least: int,
+           slack: float = 1.0) -> Choice:
+    """step_seconds: measured steps of the slowest arm; fixed_seconds: what a run of it costs besides its steps (start, measures,
+    end); slack: how many times slower a long run's steps may turn out.
 
-    Every arm gets left_seconds / arms. Of that, the run's fixed share (start, measures, files) is what the timing run
-    took beyond its steps. Never more than one_pass over the data: tables memorise what they see twice.
+    Every arm gets left_seconds / arms, and all make the same number of steps, so no arm can be cut short later. Never more
+    than one_pass over the data: tables memorise what they see twice.
     """
     if len(step_seconds) == 0:
-        raise ValueError("the timing run made no steps")
-    late = step_seconds[len(step_seconds) // 3:]  # the first steps warm caches
-    step = float(np.mean(late))
-    fixed = max(wall_seconds - float(np.sum(step_seconds)), 0.0)
+        raise ValueError("no steps were measured")
+    step = statistics.fmean(step_seconds)
     share = left_seconds / arms
-    affordable = int((share - fixed) / step)
+    affordable = int((share - fixed_seconds) / (step * slack))
     steps = max(min(affordable, one_pass), min(least, one_pass))
     limit = ("which is one pass over the training packs, the most that is useful" if steps == one_pass else
              f"which fills {share:.0f} s an arm" if steps == affordable else
              "the least that shows anything, though the budget would allow fewer")
-    reason = (f"{steps} steps for every arm, {limit}: the slowest arm took {step:.3f} s a step and {fixed:.1f} s besides "
-              f"in a timing run of {len(step_seconds)} steps.")
-    return Choice(steps, reason, step, fixed)
+    margin = f" ({slack:.2f} times that is reckoned with)" if slack != 1 else ""
+    reason = (f"{steps} steps for every arm, {limit}: the slowest arm took {step:.3f} s a step{margin} over {len(step_seconds)} "
+              f"measured steps, and {fixed_seconds:.1f} s for a run's start, measures and end.")
+    return Choice(steps, reason, step * slack, fixed_seconds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,9 +107,18 @@ class Plan:
                             "--documents", "4"], [config, p.packs("train")], [], "audit")
 
     def time(self) -> Stage:
-        """The slowest arm for a few steps, with the measures that a real run makes at its end."""
-        return self._train("time", self.settings.slowest, self.paths.out / "timing", self.settings.timing_steps, 0, "time",
-                           f"time the slowest arm ({self.settings.slowest})")
+        """Steps of `off`, and of the slowest arm with frozen and with trained tables, in turn in one process."""
+        p, config = self.paths, self.paths.config(self.settings.slowest)
+        bench = Path(__file__).parents[1] / "bench" / "train.py"
+        return self._stage("time", f"time steps of the slowest arm ({self.settings.slowest}) against off, in turn",
+                           ["bench", "train", "--tables-only", "--config", config, "--packs", p.packs("train"),
+                            f"--steps={self.settings.timing_steps}"], [config, p.packs("train"), bench], [], "time",
+                           environment={"OMNIGRAM_PYTHON": sys.executable})
+
+    def rehearse(self) -> Stage:
+        """What the slowest arm's run costs besides steps: its start, as many measures as it will make, and its end."""
+        return self._train("rehearse", self.settings.slowest, self.paths.out / "rehearsal", self.settings.evaluations + 1, 1,
+                           "rehearse", f"rehearse {self.settings.slowest}: start, measures and end of a run")
 
     def train(self, arm: str, steps: int, expect: float) -> Stage:
         every = max(1, steps // self.settings.evaluations)

@@ -24,6 +24,7 @@ class Settings:
     arms: dict[str, dict]
     budget_seconds: float
     reserve_seconds: float
+    slack: float
     slowest: str
     timing_steps: int
     min_steps: int
@@ -35,7 +36,7 @@ class Settings:
         return merged(self.shared, self.arms[name])
 
 
-_KEYS = {"budget_seconds", "reserve_seconds", "slowest", "timing_steps", "min_steps", "evaluations", "expect", "arms", "smoke"}
+_KEYS = {"budget_seconds", "reserve_seconds", "slack", "slowest", "timing_steps", "min_steps", "evaluations", "expect", "arms", "smoke"}
 
 
 def load(path: Path, *, smoke: bool, dataset: Mapping) -> Settings:
@@ -54,7 +55,7 @@ def load(path: Path, *, smoke: bool, dataset: Mapping) -> Settings:
     if own["slowest"] not in own["arms"]:
         raise SettingsError(f"{path}: quickstart.slowest is {own['slowest']!r}, no arm; there are {', '.join(own['arms'])}")
     return Settings(tree, {name: over or {} for name, over in own["arms"].items()}, float(own["budget_seconds"]),
-                    float(own["reserve_seconds"]), own["slowest"], int(own["timing_steps"]), int(own["min_steps"]),
+                    float(own["reserve_seconds"]), float(own["slack"]), own["slowest"], int(own["timing_steps"]), int(own["min_steps"]),
                     int(own["evaluations"]), own.get("expect") or {})
 
 

@@ -17,24 +17,32 @@ def _markers(n: int) -> str | None:
 
 
 def held_out(arms: Mapping[str, Arm], unigram: Mapping[str, float | None]) -> str:
-    """Held-out bits a token over the steps, a panel each modality, with the unigram control as a dashed line."""
+    """Held-out bits a token over the steps, a panel each modality, with the unigram control as a dashed line.
+
+    Lines: the few packs that are measured during training. Diamonds: all held-out packs, with the final weights.
+    """
     with figure("held-out", 10.4, 3.4, nrows=1, ncols=3) as (fig, axes):
         for axis, modality in zip(axes, MODALITIES):
-            values = []
+            values, finals = [], []
             for name, arm in arms.items():
-                steps, bits = arm.curve(f"val_bits_{modality}")
+                steps, bits = arm.held_out_curve(modality)
                 if len(steps):
                     axis.plot(steps, bits, color=arm_colour(name), label=name, marker=_markers(len(steps)), markersize=3.5)
                     values.extend(bits)
+                final = arm.val_bits(modality)
+                if arm.documents and final is not None:
+                    finals.append(final)
+                    axis.plot([arm.steps], [final], "D", markersize=6.5, markeredgewidth=1.6, markerfacecolor="none",
+                              markeredgecolor=arm_colour(name), clip_on=False)
             control = unigram.get(modality)
             if control is not None:
                 axis.axhline(control, color=arm_colour("unigram"), linestyle=(0, (4, 3)), linewidth=1.2, label="unigram")
             axis.set_title(modality)
             axis.set_xlabel("step")
             axis.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-            if values:  # the first measure, before anything is learnt, would flatten all others
-                known = [] if control is None else [control]
-                low, top = min([*values, *known]), max([np.quantile(values, 0.9), *known])
+            if values or finals:  # the first measure, before anything is learnt, would flatten all others
+                known = [*finals, *([] if control is None else [control])]
+                low, top = min([*values, *known]), max([np.quantile(values, 0.9) if values else -np.inf, *known])
                 axis.set_ylim(low - 0.06 * (top - low), top + 0.12 * (top - low))
         axes[0].set_ylabel("held-out bits a token")
         _legend(fig, axes)
@@ -83,7 +91,7 @@ def _legend(fig, axes) -> None:
 
 def gap(gaps: Mapping[str, Mapping[str, float | None]]) -> str:
     """Held-out minus train bits at the end of training: bars, a group each modality."""
-    with figure("gap", 5.1, 3.0) as (fig, axis):
+    with figure("gap", 5.1, 3.2) as (fig, axis):
         width = 0.8 / max(len(gaps), 1)
         for i, (name, found) in enumerate(gaps.items()):
             x = [m + (i - (len(gaps) - 1) / 2) * width for m, modality in enumerate(MODALITIES)
@@ -93,7 +101,7 @@ def gap(gaps: Mapping[str, Mapping[str, float | None]]) -> str:
         axis.set_xticks(range(len(MODALITIES)), MODALITIES)
         axis.set_ylabel("held-out minus train, bits")
         axis.grid(axis="x", visible=False)
-        axis.legend(loc="best", fontsize=9)
+        _legend(fig, [axis])
     return fig.svg
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import statistics
+
 from .read import MODALITIES, Run
 
 
@@ -54,6 +56,20 @@ def isolation(run: Run) -> dict | None:
     if isinstance(channels, list):
         channels = {entry["name"]: entry for entry in channels}
     return {"leaks": stage["leaks"], "twin_leaks": stage["twin_leaks"], "channels": channels, "probes": stage.get("probes")}
+
+
+def overhead(run: Run) -> dict[str, dict]:
+    """frozen, trained -> {wall, cpu: step with tables over that without, minus one; lookup_hidden, seconds, off_seconds: medians,
+    steps}, from the measurement in turns. {} where it was not made."""
+    records = run.stages.get("time")
+    found = {}
+    for record in records if isinstance(records, list) else []:
+        name = {"train.step.frozen": "frozen", "train.step.train": "trained"}.get(record.get("name"))
+        if name and record.get("peer") == "off":
+            found[name] = {"wall": record["overhead"], "cpu": record["overhead_cpu"], "lookup_hidden": record["lookup_hidden"],
+                           "seconds": statistics.median(record["step_seconds"]),
+                           "off_seconds": statistics.median(record["off_step_seconds"]), "steps": record["steps"]}
+    return {name: found[name] for name in ("frozen", "trained") if name in found}
 
 
 def _audited(run: Run) -> dict[str, dict]:

@@ -35,7 +35,7 @@ def write_report(folder: Path, *, out: Path | None = None, elapsed=lambda: 0.0, 
         "hash_warnings": facts.hash_warnings(run), "gaps": facts.gaps(run), "documents": _documents(run),
         "table_bytes": {name: facts.table_bytes(run, name) for name in run.arms},
         "model_bytes": {name: facts.model_bytes(run, name) for name in run.arms},
-        "overhead": _overhead(run), "environment": _environment(run), **sections, **_figures(run, unigram, differences),
+        "overhead": facts.overhead(run), "environment": _environment(run), **sections, **_figures(run, unigram, differences),
     }
     stages = run.manifest.get("stages") or []
     seconds = sum(stage.get("seconds") or 0 for stage in stages) + elapsed()
@@ -49,14 +49,12 @@ def write_report(folder: Path, *, out: Path | None = None, elapsed=lambda: 0.0, 
 
 
 def _differences(run: Run) -> dict:
-    """arm -> control -> modality -> Difference, for every arm that is not that control."""
+    """arm -> control -> modality -> Difference. random_row is compared with off, as the other arms are."""
     found: dict = {}
     for name, arm in run.arms.items():
-        if name in CONTROLS:
-            continue
         for control in CONTROLS:
             other = run.arms.get(control)
-            if other is None:
+            if other is None or name in (control, "off"):
                 continue
             for modality in MODALITIES:
                 ours, theirs = arm.documents.get(modality), other.documents.get(modality)
@@ -112,13 +110,6 @@ def _cause(error: Exception) -> str:
     return f"the manifest names no {error.args[0]}" if isinstance(error, KeyError) else str(error)
 
 
-def _overhead(run: Run) -> dict[str, float | None]:
-    """Step time over that of off, minus one."""
-    base = run.arms["off"].step_seconds if "off" in run.arms else None
-    return {name: (arm.step_seconds / base - 1 if base and arm.step_seconds and name != "off" else None)
-            for name, arm in run.arms.items()}
-
-
 def _documents(run: Run) -> int:
     return max((len(bits.keys) for arm in run.arms.values() for bits in arm.documents.values()), default=0)
 
@@ -131,8 +122,8 @@ def _environment_of_templates() -> jinja2.Environment:
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters.update(bits=lambda v: "–" if v is None or v != v else f"{v:.3f}",
-                               percent=lambda v: "–" if v is None else f"{100 * v:.1f} %",
-                               signed_percent=lambda v: "–" if v is None else f"{100 * v:+.1f} %".replace("-", "\u2212"),
+                               percent=lambda v: "–" if v is None else f"{100 * v:.1f}\u00a0%",
+                               signed_percent=lambda v: "–" if v is None else f"{100 * v:+.1f}\u00a0%".replace("-", "\u2212"),
                                count=lambda v: "–" if v is None else f"{v:,.0f}", mib=_mib)
     return environment
 

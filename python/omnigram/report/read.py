@@ -51,6 +51,14 @@ class Arm:
         keep = np.isfinite(values)
         return self.metrics["step"][keep], values[keep]
 
+    def held_out_curve(self, modality: str) -> tuple[np.ndarray, np.ndarray]:
+        """(steps, bits) of the measures during training, all on the same few packs; the last measure of a whole run is on all
+        packs, so it is no point of this curve (val_bits has it)."""
+        steps, bits = self.curve(f"val_bits_{modality}")
+        if self.documents and len(steps) and steps[-1] == self.steps:
+            return steps[:-1], bits[:-1]
+        return steps, bits
+
     @property
     def steps(self) -> int:
         return int(self.metrics["step"][-1]) if len(self.metrics.get("step", ())) else 0
@@ -88,7 +96,7 @@ class Run:
 
     folder: Path
     manifest: dict
-    stages: dict[str, dict]
+    stages: dict[str, Any]
     arms: dict[str, Arm]
 
     def stage(self, name: str) -> dict:

@@ -66,38 +66,54 @@ def paired_difference(ours: DocumentBits, theirs: DocumentBits, resamples: int =
     return Difference(float(delta.sum() / tokens.sum()), float(low), float(high), n)
 
 
-def sentence(arm: str, against: str, modality: str, difference: Difference) -> str:
-    """One plain sentence for one difference."""
-    if np.isnan(difference.value):
-        return f"Arm {arm} against {against} on {modality}: nothing was held out to compare on."
-    size = f"{abs(difference.value):.3f} bits a token"
-    interval = f"95 % interval {difference.low:+.3f} to {difference.high:+.3f}".replace("-", "\u2212")
-    words = {
-        "better": f"Arm {arm} helps on {modality}: {size} less than {against} ({interval}).",
-        "worse": f"Arm {arm} hurts on {modality}: {size} more than {against} ({interval}).",
-        "unclear": f"Arm {arm} does not help on {modality} as far as these {difference.documents} documents can tell: "
-                   f"{difference.value:+.3f} bits a token against {against} ({interval}).",
-    }[difference.verdict]
-    return words.replace("-0.", "\u22120.").replace("+0.", "+0.")
+_VERBS = {"better": "helps on", "worse": "hurts on", "unclear": "shows no difference on"}
 
 
-def findings(differences: Mapping[str, Mapping[str, Mapping[str, Difference]]], modalities) -> list[str]:
-    """Sentences of all arms: differences[arm][against][modality]. An arm that beats off but not its control is said to."""
+def findings(differences: Mapping[str, Mapping[str, Mapping[str, Difference]]], modalities) -> list[tuple[str, str]]:
+    """(arm, one plain statement) of differences[arm][against][modality]: against off, and then against random_row.
+
+    An arm that helps nowhere is said not to help; one that beats off but not random_row, that its gain need not come from n-grams.
+    """
     said = []
     for arm, rivals in differences.items():
-        verdicts = {m: rivals.get("off", {}).get(m) for m in modalities}
-        known = [d for d in verdicts.values() if d is not None]
-        if not known:
-            continue
-        if not any(d.verdict == "better" for d in known):
-            said.append(f"Arm {arm} does not help: on no modality is it better than off beyond the interval.")
-        for modality, difference in verdicts.items():
-            if difference is None:
-                continue
-            line = sentence(arm, "off", modality, difference)
-            control = rivals.get("random_row", {}).get(modality)
-            if difference.verdict == "better" and control is not None and control.verdict != "better":
-                line += (" It is not better than random_row, tables of the same size that ignore context, so this gain "
-                         "need not come from the n-grams.")
-            said.append(line)
+        found = _known(rivals.get("off"), modalities)
+        if found:
+            said.append((arm, _against_off(found) + _against_control(found, _known(rivals.get("random_row"), modalities))))
     return said
+
+
+def _known(found: Mapping[str, Difference] | None, modalities) -> dict[str, Difference]:
+    return {m: found[m] for m in modalities if found and found.get(m) is not None and not np.isnan(found[m].value)}
+
+
+def _against_off(found: Mapping[str, Difference]) -> str:
+    """Like "helps on image (-0.040); hurts on text (+0.300), in bits a token against off."."""
+    parts = []
+    for verdict, verb in _VERBS.items():
+        own = {m: d for m, d in found.items() if d.verdict == verdict}
+        if own:
+            parts.append(f"{verb} {_list(f'{m} ({_signed(d.value)})' for m, d in own.items())}")
+    start = "" if any(d.verdict == "better" for d in found.values()) else "does not help: it "
+    return f"{start}{'; '.join(parts)}, in bits a token against off."
+
+
+def _against_control(found: Mapping[str, Difference], control: Mapping[str, Difference]) -> str:
+    if not control:
+        return ""
+    hollow = [m for m, d in found.items() if d.verdict == "better" and m in control and control[m].verdict != "better"]
+    better = [f"{m} ({_signed(d.value)})" for m, d in control.items() if d.verdict == "better"]
+    if hollow:
+        return (f" On {_list(hollow)} it is not better than random_row, whose tables ignore context, so that gain need not come from "
+                "the n-grams.")
+    if better:
+        return f" It is better than random_row, whose tables ignore context, on {_list(better)}."
+    return " It is nowhere better than random_row, whose tables ignore context."
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}".replace("-", "\u2212")
+
+
+def _list(parts) -> str:
+    parts = list(parts)
+    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]

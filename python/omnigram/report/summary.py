@@ -17,7 +17,7 @@ def summary(run: Run, unigram: dict[str, float | None], seconds: float, peak_rss
             "lookup_hidden": arm.lookup_hidden,
             "steps": arm.steps,
         }
-    isolation = facts.isolation(run) or {}
+    overhead, isolation = facts.overhead(run), facts.isolation(run) or {}
     return {
         "data": facts.data(run)["name"],
         "seconds": seconds,
@@ -25,6 +25,8 @@ def summary(run: Run, unigram: dict[str, float | None], seconds: float, peak_rss
         "steps": run.manifest.get("steps"),
         "arms": arms,
         "controls": {"unigram": {"val_bits": {m: unigram.get(m) for m in MODALITIES}, "marker_bits": unigram.get("marker")}},
+        "overhead": {**{name: found["wall"] for name, found in overhead.items()},
+                     **{f"{name}_cpu": found["cpu"] for name, found in overhead.items()}} or {"trained": None, "frozen": None},
         "tables": {"host_bytes": max((facts.table_bytes(run, name) for name in run.arms), default=0)},
         "packing": facts.packing(run) or {"fill": None, "bins": None, "lower_bound": None},
         "isolation": {"leaks": isolation.get("leaks"), "twin_leaks": isolation.get("twin_leaks")},
