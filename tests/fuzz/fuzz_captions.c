@@ -1,12 +1,12 @@
 /* fuzz_captions.c: a caption file gives valid, distinct, non-empty captions whatever it holds. */
+#include "fuzz.h"
+
 #include "data/tuxpaint.h"
 
 #include "utf8.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     og_strings strings = {0};
     og_captions captions = {0};

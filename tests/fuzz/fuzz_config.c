@@ -1,19 +1,10 @@
 /* fuzz_config.c: YAML and JSON of any bytes: no crash, no leak, and what is read can be written and read again. */
+#include "fuzz.h"
+
 #include <omnigram/config.h>
 #include <omnigram/memory.h>
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define HOLDS(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 typedef struct fields {
     int64_t n;
@@ -67,8 +58,6 @@ static void check_tree(og_config *root) {
         HOLDS(og_config_read(og_config_at(root, i), keys, &out, &err) == OG_OK || err.message[0]);
     }
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     og_error err;

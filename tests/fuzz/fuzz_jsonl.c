@@ -1,9 +1,8 @@
 /* fuzz_jsonl.c: a line of an interleaved-document file gives a document or an error, and loses no memory. */
+#include "fuzz.h"
+
 #include "data/jsonl_line.h"
 
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     og_strings strings = {0};
     og_jsonl_document document = {0};

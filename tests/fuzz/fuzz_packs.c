@@ -1,22 +1,11 @@
 /* fuzz_packs.c: files of packs and of documents with any bytes: no crash, no leak, and what is
  * given can be packed and looked up. */
+#include "fuzz.h"
+
 #include <omnigram/memory.h>
 #include <omnigram/tables.h>
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#define HOLDS(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static const char tables[] =
     "text: {orders: [2, 3], addressing: {rows: 97}}\n"
@@ -70,15 +59,8 @@ static void pack_again(const og_documents *documents) {
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static int fd = -1;
-    if (fd < 0) fd = memfd_create("fuzz", 0);
-    HOLDS(fd >= 0 && ftruncate(fd, (off_t)size) == 0);
-    HOLDS(pwrite(fd, data, size, 0) == (ssize_t)size);
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    const char *path = fuzz_file(data, size);
     og_error err;
     og_packs *packs;
     og_documents *documents;

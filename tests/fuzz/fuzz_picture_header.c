@@ -1,9 +1,8 @@
 /* fuzz_picture_header.c: probing a picture file reads nothing outside it; what passes has sides and, as PNG, a shorter essence. */
+#include "fuzz.h"
+
 #include "image/image.h"
 
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     og_picture_header header = {0};
     og_error err = {0};

@@ -1,21 +1,10 @@
 /* fuzz_safetensors.c: safetensors files of any bytes: no crash, no leak, and every array that is given lies in the file. */
+#include "fuzz.h"
+
 #include <omnigram/memory.h>
 #include <omnigram/safetensors.h>
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#define HOLDS(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static void check_arrays(const og_arrays *arrays, int64_t file_bytes) {
     og_error err;
@@ -38,15 +27,8 @@ static void check_arrays(const og_arrays *arrays, int64_t file_bytes) {
     HOLDS(og_arrays_get(arrays, "no such array, surely", NULL, NULL, &err) == OG_EFORMAT);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static int fd = -1;
-    if (fd < 0) fd = memfd_create("fuzz", 0);
-    HOLDS(fd >= 0 && ftruncate(fd, (off_t)size) == 0);
-    HOLDS(pwrite(fd, data, size, 0) == (ssize_t)size);
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    const char *path = fuzz_file(data, size);
     og_error err;
     og_arrays *arrays;
     if (og_arrays_open(path, 0, &arrays, &err) == OG_OK) {

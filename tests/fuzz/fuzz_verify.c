@@ -1,20 +1,10 @@
 /* fuzz_verify.c: vector files of any bytes, and with them every scheme's config: no crash, no leak,
  * counts that add up. */
+#include "fuzz.h"
+
 #include <omnigram/canonical.h>
 #include <omnigram/memory.h>
 #include <omnigram/verify.h>
-
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#define HOLDS(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static void said(void *context, int32_t mismatch, const char *line) {
     HOLDS(line[0]);

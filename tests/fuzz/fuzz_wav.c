@@ -1,11 +1,11 @@
 /* fuzz_wav.c: the header walk stays inside the file, and reading a sound gives samples or an error. */
+#include "fuzz.h"
+
 #include "audio/audio.h"
 #include "audio/audio_wav.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     og_wav_header header;
     og_wav_probe(data, (int64_t)size, &header);
