@@ -47,8 +47,7 @@ static void free_audit(audit *a) {
     og_pool_free(a->pool);
 }
 
-/* ---- the tables of a config
- * ------------------------------------------------------------------------------------- */
+/* ---- the tables of a config ---- */
 
 static og_status audit_table(audit *a, const og_table_set *set, int32_t i, const og_packs *packs,
                              og_error *err) {
@@ -101,8 +100,7 @@ static int audit_tables(audit *a, const words *w, const og_arguments *arguments)
     return failed;
 }
 
-/* ---- schemes by vocabularies
- * ------------------------------------------------------------------------------------ */
+/* ---- schemes by vocabularies ---- */
 
 static og_status audit_scheme(audit *a, const char *scheme, const char *vocab, const words *w,
                               og_error *err) {
@@ -161,9 +159,7 @@ static int audit_schemes(audit *a, const words *w) {
     return 0;
 }
 
-/* ---- the verb
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- the verb ---- */
 
 static int results(const audit *a, const words *w) {
     FILE *to = w->json && !strcmp(w->json, "-") ? stderr : stdout;

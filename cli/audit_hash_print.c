@@ -94,9 +94,7 @@ json_t *og_audit_json(const og_audit_entry *e) {
                      "columns", columns, "orders", orders, "corpus", corpus, "warnings", warnings);
 }
 
-/* ---- the picture
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- the picture ---- */
 
 typedef struct text {
     char *at;

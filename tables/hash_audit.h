@@ -4,7 +4,7 @@
 
 #include <omnigram/audit.h>
 
-/* A scheme that is asked for n-grams of random codes, block by block. */
+/* hash_prober.c: a scheme that is asked for n-grams of random codes, block by block. */
 typedef struct og_prober {
     const og_addr *addr;
     int32_t cells, columns;

@@ -28,8 +28,7 @@ static void blank(const og_addr_layout *layout, const og_cells *cells, int64_t *
     }
 }
 
-/* ---- codes
- * --------------------------------------------------------------------------------------- */
+/* ---- codes ---- */
 
 static og_status bad_code(const og_addr *addr, int32_t code, int64_t position, const char *where,
                           og_error *err) {
@@ -80,8 +79,7 @@ static og_status check_history(const og_addr *addr, const og_engine *engine,
     return OG_OK;
 }
 
-/* ---- the map
- * -------------------------------------------------------------------------------------- */
+/* ---- the map ---- */
 
 typedef struct map {
     const og_addr *addr;

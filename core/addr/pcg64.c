@@ -2,8 +2,7 @@
  * (2019), as NumPy >= 1.17 joins them in default_rng. */
 #include "addr/pcg64.h"
 
-/* ---- SeedSequence: an integer's 32-bit words stirred into a pool of four
- * --------------------------- */
+/* ---- SeedSequence: an integer's 32-bit words stirred into a pool of four ---- */
 
 static uint32_t stir(uint32_t value, uint32_t *constant) {
     value ^= *constant;
@@ -35,8 +34,7 @@ static void seed_words(uint64_t seed, uint64_t out[4]) {
     for (int i = 0; i < 4; i++) out[i] = words[2 * i] | (uint64_t)words[2 * i + 1] << 32;
 }
 
-/* ---- the generator
- * ------------------------------------------------------------------------------------ */
+/* ---- the generator ---- */
 
 static void step(og_pcg64 *rng) {
     const og_u128 multiplier =

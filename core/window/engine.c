@@ -87,8 +87,7 @@ og_status og_stream_check(const og_engine *engine, const og_stream *stream, og_e
     return OG_OK;
 }
 
-/* ---- marks ------------------------------------------------------------------------------------
- */
+/* ---- marks ---- */
 
 static uint32_t mark_ids(const int32_t *codes, int64_t n, const int64_t *ids, int32_t n_ids,
                          uint32_t bit, uint32_t *marks) {
@@ -137,8 +136,7 @@ uint32_t og_engine_marks(const og_engine *engine, const og_stream *stream, int64
     return any;
 }
 
-/* ---- the past ----------------------------------------------------------------------------------
- */
+/* ---- the past ---- */
 
 static int64_t round8(int64_t bytes) {
     return (bytes + 7) / 8 * 8;
@@ -211,8 +209,7 @@ void og_past_push(const og_engine *e, og_history *state, const int32_t *code, ui
     past.count[list] = n + 1;
 }
 
-/* ---- public ------------------------------------------------------------------------------------
- */
+/* ---- public ---- */
 
 /* A window that og_engine_make would refuse has no history. */
 int64_t og_history_bytes(const og_window *window, int32_t width) {

@@ -69,8 +69,7 @@ static const int8_t *tags_at(const og_walk *walk, int64_t a) {
     return walk->front_tags + walk->engine->depth + a;
 }
 
-/* ---- latches only: codes and a reach
- * --------------------------------------------------------------- */
+/* ---- latches only: codes and a reach ---- */
 
 /* Reach before each token of the block; returns the least (depth: every window is whole). */
 static int32_t reaches(const og_engine *e, og_history *state, const uint32_t *marks, uint32_t any,
@@ -143,8 +142,7 @@ static void latch_tags(const og_walk *walk, const work *w, int64_t a, int32_t le
     }
 }
 
-/* ---- holes and skips: lists
- * ------------------------------------------------------------------------ */
+/* ---- holes and skips: lists ---- */
 
 static void list_cells(const og_walk *walk, og_history *state, const work *w, int64_t a, int64_t n,
                        og_cells *cells) {
@@ -194,8 +192,7 @@ static void list_cells(const og_walk *walk, og_history *state, const work *w, in
     cells->present = w->present;
 }
 
-/* ---- the run
- * ----------------------------------------------------------------------------------------- */
+/* ---- the run ---- */
 
 static og_status run_block(const og_walk *walk, og_history *state, int64_t a, int64_t n,
                            const work *w, og_cells_fn *sink, void *context, og_error *err) {

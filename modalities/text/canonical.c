@@ -129,8 +129,7 @@ og_status og_canonical_key(const char *text, int64_t bytes, char **key, int64_t 
 
 #endif
 
-/* ---- the map
- * ------------------------------------------------------------------------------------------- */
+/* ---- the map ---- */
 
 typedef struct key_set { /* open addressing over the distinct keys */
     char **keys;

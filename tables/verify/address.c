@@ -138,8 +138,7 @@ static og_status run(replay *r, og_error *err) {
                        og_addr_type_of(r->addr)->signs ? r->signs : NULL, err);
 }
 
-/* ---- comparing
- * ----------------------------------------------------------------------------------------- */
+/* ---- comparing ---- */
 
 static og_status wrong_length(const og_config *node, const char *field, int64_t got, int64_t want,
                               og_error *err) {

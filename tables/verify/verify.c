@@ -41,8 +41,7 @@ void og_verify_real(const og_verify *v, const char *label, const char *field, in
                   got);
 }
 
-/* ---- reading
- * ------------------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 og_status og_verify_need(const og_config *map, const char *field, const og_config **out,
                          og_error *err) {
@@ -129,8 +128,7 @@ og_status og_verify_reals(const og_config *node, double **out, int64_t *n, og_er
     return OG_OK;
 }
 
-/* ---- cases
- * ---------------------------------------------------------------------------------------------- */
+/* ---- cases ---- */
 
 static og_status canonical_case(og_verify *v, const og_config *node, og_error *err) {
     const og_config *key_node;

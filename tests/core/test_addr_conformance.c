@@ -83,8 +83,7 @@ static void same_rows(const og_addr *addr, const sample *want, int64_t from, int
         }
 }
 
-/* ---- one call
- * --------------------------------------------------------------------------------------------- */
+/* ---- one call ---- */
 
 static void ranges_and_threads(const og_addr *addr, og_pool **pools) {
     og_error err;
@@ -130,9 +129,7 @@ static void ranges_and_threads(const og_addr *addr, og_pool **pools) {
     freed(&s);
 }
 
-/* ---- cuts
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- cuts ---- */
 
 /* Pieces of `step` tokens (0: of any length), each told of the documents that begin in it; now and
  * then a piece is tried and rolled back first, as a rejected draft is. */
@@ -237,8 +234,7 @@ static int64_t sharded(const og_addr *addr, int64_t rounds) {
     return cases;
 }
 
-/* ---- isolation
- * --------------------------------------------------------------------------------------------- */
+/* ---- isolation ---- */
 
 /* Changes the last tokens of document A; counts rows of document B that change. */
 static int64_t poked(const og_addr *addr) {
@@ -263,9 +259,7 @@ static int64_t poked(const og_addr *addr) {
     return changed;
 }
 
-/* ---- memory
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- memory ---- */
 
 static void short_of_memory(const char *yaml) {
     og_error err;

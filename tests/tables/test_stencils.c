@@ -58,8 +58,7 @@ static void compare(const stencil *s, const og_pack *pack, const og_id_map *ids,
         }
 }
 
-/* ---- grid
- * ---------------------------------------------------------------------------------------------- */
+/* ---- grid ---- */
 
 typedef struct grid_case {
     int32_t next, outside; /* 0 absent, 1 sentinel, 2 wrap */
@@ -209,8 +208,7 @@ static void test_next_anchor_by_hand(void) {
     og_packs_free(packs);
 }
 
-/* ---- lags, cross, levels
- * --------------------------------------------------------------------------------- */
+/* ---- lags, cross, levels ---- */
 
 typedef struct lag_case {
     int32_t modality, from, across, leak, order;
@@ -342,8 +340,7 @@ static void test_levels(void) {
     }
 }
 
-/* ---- refusals
- * --------------------------------------------------------------------------------------------- */
+/* ---- refusals ---- */
 
 static void refused(const char *name, const char *yaml, const char *word) {
     og_id_map ids;
