@@ -95,10 +95,8 @@ static const og_train_section sections[] = {
 };
 const og_train_section *og_train_sections(void) { return sections; }
 
-/* Root keys that are not ours: the table set's own section, and those that other verbs read from the same file. */
-static const char *const roots[] = {"model",    "memory",     "train",     "eval",   "tables", "name",       "data",  "prepare",
-                                    "text",     "image",      "audio",     "codes",  "quantize", "quantizers", "codebooks", "layout",
-                                    "documents", "pack",       "packs",     "report", "quickstart", "arms",     "sweep", "lookup", "presets"};
+/* The sections of a file that steers all stages: ours, the table set's, and those that other verbs and the quickstart read. */
+static const char *const roots[] = {"model", "memory", "train", "eval", "tables", "datasets", "prepare", "quantize", "pack", "quickstart"};
 
 static og_status check_roots(const og_config *user, og_error *err) {
     int64_t n = (int64_t)(sizeof roots / sizeof *roots);

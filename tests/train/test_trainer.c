@@ -83,12 +83,25 @@ static void faults_are_named(const og_packs *packs) {
     og_config_free(config);
 }
 
+/* One file steers all stages: training takes the quickstart's as it is, other verbs' sections included. */
+static void the_quickstarts_file_is_a_config(void) {
+    og_error err;
+    og_config *user = NULL, *merged = NULL;
+    CHECK_OK(og_config_from_yaml_file(OG_TEST_DATA "/../train/configs/quickstart.yaml", &user, &err));
+    CHECK_OK(og_train_config(user, &merged, &err));
+    og_config_free(merged);
+    CHECK_OK(og_config_override(user, "dataset={}", &err));
+    CHECK_FAILS(og_train_config(user, &merged, &err), OG_EINVAL, "did you mean 'datasets'");
+    og_config_free(user);
+}
+
 int main(void) {
     og_packs *packs = make_packs(40);
     int64_t before = og_alloc_count();
     steps_repeat_bit_for_bit(packs);
     finite_differences(packs);
     faults_are_named(packs);
+    the_quickstarts_file_is_a_config();
     CHECK(og_alloc_count() == before);
     og_packs_free(packs);
     return 0;
