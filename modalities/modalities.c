@@ -1,4 +1,5 @@
-/* modalities.c: media, the registries of modalities and data sets, and which split a group belongs to. */
+/* modalities.c: media, the registries of modalities and data sets, and which split a group belongs
+ * to. */
 #include <omnigram/modalities.h>
 
 #include <stdio.h>
@@ -11,8 +12,9 @@ void og_media_free(og_media *media) {
 }
 
 const char *og_note_name(int32_t bit) {
-    static const char *const names[OG_N_NOTES] = {"phase_cancel", "clipped",   "normalised", "not_finite",
-                                                  "padded",       "odd_bytes", "rotated",    "first_frame"};
+    static const char *const names[OG_N_NOTES] = {"phase_cancel", "clipped",    "normalised",
+                                                  "not_finite",   "padded",     "odd_bytes",
+                                                  "rotated",      "first_frame"};
     return bit >= 0 && bit < OG_N_NOTES ? names[bit] : NULL;
 }
 

@@ -1,4 +1,4 @@
-/* image_orientation.c: the EXIF orientation of a picture (libexif), and what it does to the pixels. */
+/* image_orientation.c: a picture's EXIF orientation (libexif) and what it does to pixels. */
 #include "image/image.h"
 
 #include <string.h>
@@ -11,7 +11,8 @@ int32_t og_picture_orientation(const void *bytes, const og_picture_header *heade
     int32_t orientation = 1;
 #ifdef OG_HAVE_EXIF
     if (header->exif_bytes < 8) return 1;
-    /* libexif wants the JPEG form: "Exif", two zeros, the TIFF structure. An EXIF block fits into 64 KiB. */
+    /* libexif wants the JPEG form: "Exif", two zeros, the TIFF structure. An EXIF block fits into
+     * 64 KiB. */
     int64_t n = header->exif_bytes < 65536 ? header->exif_bytes : 65536;
     unsigned char *block = og_alloc(n + 6, 1);
     if (!block) return 0;
@@ -38,18 +39,35 @@ og_status og_picture_orient(og_media *media, int32_t orientation, og_error *err)
     int64_t oh = swap ? w : h, ow = swap ? h : w;
     const uint8_t *in = media->data;
     uint8_t *out = og_alloc(h * w, 3);
-    if (!out) return og_fail(err, OG_ENOMEM, "no memory to turn a picture of %lld x %lld", (long long)w, (long long)h);
+    if (!out)
+        return og_fail(err, OG_ENOMEM, "no memory to turn a picture of %lld x %lld", (long long)w,
+                       (long long)h);
     for (int64_t y = 0; y < oh; y++)
         for (int64_t x = 0; x < ow; x++) {
-            int64_t sy, sx; /* where the pixel that belongs at (y, x) was stored (EXIF 2.32, tag 0x0112) */
+            int64_t sy,
+                sx; /* where the pixel that belongs at (y, x) was stored (EXIF 2.32, tag 0x0112) */
             switch (orientation) {
-            case 2: sy = y, sx = w - 1 - x; break;
-            case 3: sy = h - 1 - y, sx = w - 1 - x; break;
-            case 4: sy = h - 1 - y, sx = x; break;
-            case 5: sy = x, sx = y; break;
-            case 6: sy = h - 1 - x, sx = y; break;
-            case 7: sy = h - 1 - x, sx = w - 1 - y; break;
-            default: sy = x, sx = w - 1 - y; break; /* 8 */
+            case 2:
+                sy = y, sx = w - 1 - x;
+                break;
+            case 3:
+                sy = h - 1 - y, sx = w - 1 - x;
+                break;
+            case 4:
+                sy = h - 1 - y, sx = x;
+                break;
+            case 5:
+                sy = x, sx = y;
+                break;
+            case 6:
+                sy = h - 1 - x, sx = y;
+                break;
+            case 7:
+                sy = h - 1 - x, sx = w - 1 - y;
+                break;
+            default:
+                sy = x, sx = w - 1 - y;
+                break; /* 8 */
             }
             memcpy(out + 3 * (y * ow + x), in + 3 * (sy * w + sx), 3);
         }

@@ -15,7 +15,8 @@ static og_status decode_slot(const og_job *j, og_job_slot *s) {
         raw = s->own;
         s->own = (og_media){0};
     } else if (s->item.text) {
-        OG_TRY(type->decode(j->impls[m], s->place, s->item.text, (int64_t)strlen(s->item.text), &raw, err));
+        OG_TRY(type->decode(j->impls[m], s->place, s->item.text, (int64_t)strlen(s->item.text),
+                            &raw, err));
     } else {
         char *bytes = NULL;
         int64_t n = 0;
@@ -45,7 +46,8 @@ static void decode_range(void *context, int64_t begin, int64_t end, int32_t work
 static og_status log_drop(og_job *j, const og_job_slot *s, og_error *err) {
     json_t *entry_json = json_pack("{ss ss}", "item", s->place, "message", s->error.message);
     if (!entry_json) entry_json = json_string("an item whose name is not UTF-8");
-    if (json_array_append_new(j->tally.log, entry_json)) return og_fail(err, OG_ENOMEM, "prepare: no memory for the log");
+    if (json_array_append_new(j->tally.log, entry_json))
+        return og_fail(err, OG_ENOMEM, "prepare: no memory for the log");
     return OG_OK;
 }
 
@@ -78,8 +80,9 @@ og_status og_job_close_shard(og_job *j, og_error *err) {
     snprintf(path, sizeof path, "%s/%s", j->output.temporary, name);
     OG_TRY(og_shard_write(&j->shard, path, err));
     OG_TRY(og_digest_of_file(path, digest, err));
-    if (json_array_append_new(j->shards, json_pack("{ss ss sI sI}", "file", name, "sha256", digest, "items", (json_int_t)items, "documents",
-                                                   (json_int_t)documents)))
+    if (json_array_append_new(j->shards,
+                              json_pack("{ss ss sI sI}", "file", name, "sha256", digest, "items",
+                                        (json_int_t)items, "documents", (json_int_t)documents)))
         return og_fail(err, OG_ENOMEM, "prepare: no memory for the index");
     return OG_OK;
 }

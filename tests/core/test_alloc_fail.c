@@ -1,4 +1,5 @@
-/* test_alloc_fail.c: every allocation of the foundation fails once: no crash, no leak, a clear answer. */
+/* test_alloc_fail.c: every allocation of the foundation fails once: no crash, no leak, a clear
+ * answer. */
 #include "test.h"
 
 #include <omnigram/config.h>
@@ -13,7 +14,8 @@ static og_error err;
 static char path[512];
 
 /* Hands `status` on when a step failed, after freeing. */
-#define STEP(expression) if (status == OG_OK) status = (expression)
+#define STEP(expression)                                                                           \
+    if (status == OG_OK) status = (expression)
 
 static char big_yaml[40000];
 
@@ -145,7 +147,8 @@ static og_status use_grow(void) {
 int main(void) {
     snprintf(path, sizeof path, "%s/alloc-fail-%ld", OG_TEST_BINARY_DIR, (long)getpid());
     size_t n = 0;
-    for (int i = 0; i < 500; i++) n += (size_t)sprintf(big_yaml + n, "key%d: {a: [1, 2], b: text, c: [{d: 1.5}]}\n", i);
+    for (int i = 0; i < 500; i++)
+        n += (size_t)sprintf(big_yaml + n, "key%d: {a: [1, 2], b: text, c: [{d: 1.5}]}\n", i);
     sprintf(big_yaml + n, "train: {lr: &x [1]}\nalias: *x\n");
     CHECK_ALLOC_FAILS(use_yaml("train: {lr: 1, list: [1, 2, 3]}\ntext: 'x'\n"), 8);
     CHECK_ALLOC_FAILS(use_yaml(big_yaml), 12);
@@ -158,7 +161,8 @@ int main(void) {
     CHECK_ALLOC_FAILS(write_arrays(), 10);
     CHECK_ALLOC_FAILS(read_arrays(), 4);
     char odd[8 + 136 + 13] = {(char)136};
-    snprintf(odd + 8, 137, "%-136s", "{\"u\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
+    snprintf(odd + 8, 137, "%-136s",
+             "{\"u\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
              "\"f\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[1,13]}}");
     CHECK_OK(og_file_write(path, odd, sizeof odd, &err));
     CHECK_ALLOC_FAILS(read_odd_arrays(), 5);

@@ -21,7 +21,8 @@ static void round_trip(int32_t dtype, int64_t dim, int32_t group, int32_t state)
     o.state = state;
     og_store *store;
     CHECK_OK(og_store_new(&o, &store, &err));
-    CHECK(og_store_row_bytes(store) % 64 == 0 && og_store_dim(store) == dim && og_store_rows(store) == 50 && og_store_dtype(store) == dtype);
+    CHECK(og_store_row_bytes(store) % 64 == 0 && og_store_dim(store) == dim &&
+          og_store_rows(store) == 50 && og_store_dtype(store) == dtype);
     CHECK((uintptr_t)og_store_row(store, 7) % 64 == 0);
     float *in = og_alloc(3 * dim, 4), *out = og_alloc(3 * dim, 4);
     for (int64_t i = 0; i < 3 * dim; i++) in[i] = (float)(3 * og_random_normal(1, (uint64_t)i));
@@ -33,12 +34,15 @@ static void round_trip(int32_t dtype, int64_t dim, int32_t group, int32_t state)
     for (int64_t r = 0; r < 3; r++)
         for (int64_t i = 0; i < dim; i++) {
             double most = 0, x = (double)in[r * dim + i], got = (double)out[r * dim + i], step = 0;
-            for (int64_t k = i / g * g; k < dim && k < i / g * g + g; k++) most = fmax(most, fabs((double)in[r * dim + k]));
+            for (int64_t k = i / g * g; k < dim && k < i / g * g + g; k++)
+                most = fmax(most, fabs((double)in[r * dim + k]));
             if (dtype == OG_BF16) step = fabs(x) * 0x1p-8;
             if (dtype == OG_F16) step = fabs(x) * 0x1p-11;
             if (dtype == OG_INT8) step = most / 127 * 0.5001;
-            if (dtype == OG_NF4) step = most * 0.1521;                                /* half of the widest gap */
-            if (dtype == OG_FP8_E4M3) step = fmax(fabs(x) * 0x1p-4, most * 0x1p-17); /* 3 bits; subnormal steps of the group */
+            if (dtype == OG_NF4) step = most * 0.1521; /* half of the widest gap */
+            if (dtype == OG_FP8_E4M3)
+                step = fmax(fabs(x) * 0x1p-4,
+                            most * 0x1p-17); /* 3 bits; subnormal steps of the group */
             CHECK(fabs(got - x) <= step);
         }
     CHECK_FAILS(og_store_read(store, (int64_t[]){50}, 1, out, &err), OG_EINVAL, "50");
@@ -54,7 +58,8 @@ static void fp8_rows_have_the_layout_of_v41(void) {
     CHECK_OK(og_store_new(&o, &store, &err));
     uint8_t *row = og_store_row(store, 1);
     for (int i = 0; i < 256; i++) row[i] = (uint8_t)(i == 0x7f || i == 0xff ? 0 : i);
-    for (int i = 0; i < 8; i++) row[256 + i] = (uint8_t)(120 + i); /* byte 256: the scale of channels 0..31 */
+    for (int i = 0; i < 8; i++)
+        row[256 + i] = (uint8_t)(120 + i); /* byte 256: the scale of channels 0..31 */
     float out[256];
     int64_t id = 1;
     CHECK_OK(og_store_read(store, &id, 1, out, &err));
@@ -75,7 +80,8 @@ static void same_dtype_keeps_every_bit(void) {
     og_store_free(store);
 }
 
-/* Row r of a shard that begins at row `first` is not what fill promises for a shard, but rows of one store for any pool are. */
+/* Row r of a shard that begins at row `first` is not what fill promises for a shard, but rows of
+ * one store for any pool are. */
 static void fill_depends_on_seed_row_and_channel_only(void) {
     og_store *a, *b;
     og_store_options o = og_store_defaults(5000, 24, OG_F32);
@@ -113,10 +119,13 @@ static void report_tells_what_was_granted(void) {
         CHECK(r.bytes == 32 << 20 && r.resident_bytes < 4 << 20 && r.locked_bytes == 0);
         memset(og_store_row(store, 0), 1, 16 << 20);
         CHECK_OK(og_store_inspect(store, &r, &err));
-        CHECK(r.resident_bytes >= 16 << 20 && r.resident_bytes <= 18 << 20); /* never a neighbour's */
+        CHECK(r.resident_bytes >= 16 << 20 &&
+              r.resident_bytes <= 18 << 20); /* never a neighbour's */
         CHECK(r.anonymous_bytes == r.resident_bytes && r.file_bytes == 0 && r.nodes >= 1);
-        if (!huge) CHECK(r.huge_bytes == 0 && r.page_bytes == 4096);
-        else CHECK(r.page_bytes == (r.huge_bytes ? 2097152 : 4096));
+        if (!huge)
+            CHECK(r.huge_bytes == 0 && r.page_bytes == 4096);
+        else
+            CHECK(r.page_bytes == (r.huge_bytes ? 2097152 : 4096));
         og_store_free(store);
         og_store_free(neighbour);
     }
@@ -131,7 +140,13 @@ static void write_text(const char *path, const char *text) {
 static void limits_are_read_and_named(void) {
     char root[] = "/tmp/og-limits-XXXXXX", path[300];
     CHECK(mkdtemp(root));
-    const char *folders[] = {"proc", "proc/self", "sys", "sys/fs", "sys/fs/cgroup", "sys/fs/cgroup/a", "sys/fs/cgroup/a/b"};
+    const char *folders[] = {"proc",
+                             "proc/self",
+                             "sys",
+                             "sys/fs",
+                             "sys/fs/cgroup",
+                             "sys/fs/cgroup/a",
+                             "sys/fs/cgroup/a/b"};
     for (int i = 0; i < 7; i++) {
         snprintf(path, sizeof path, "%s/%s", root, folders[i]);
         CHECK(mkdir(path, 0700) == 0);
@@ -151,9 +166,11 @@ static void limits_are_read_and_named(void) {
     CHECK(limits.available_bytes == INT64_C(8) << 30);
     CHECK(limits.group_bytes == 1000000000); /* the parent's limit binds */
     CHECK_OK(og_limits_check(&limits, 1000000000, 0, "a store", &err));
-    CHECK_FAILS(og_limits_check(&limits, 1000000001, 0, "a store", &err), OG_ENOMEM, "1000000000 bytes left in the memory limit");
+    CHECK_FAILS(og_limits_check(&limits, 1000000001, 0, "a store", &err), OG_ENOMEM,
+                "1000000000 bytes left in the memory limit");
     limits = (og_limits){INT64_MAX, INT64_MAX, 65536, INT64_MAX};
-    CHECK_FAILS(og_limits_check(&limits, 1 << 20, 1, "a store", &err), OG_ENOMEM, "65536 bytes left to lock");
+    CHECK_FAILS(og_limits_check(&limits, 1 << 20, 1, "a store", &err), OG_ENOMEM,
+                "65536 bytes left to lock");
     CHECK_OK(og_limits_check(&limits, 1 << 20, 2, "a store", &err));
     snprintf(path, sizeof path, "rm -r %s", root);
     CHECK(system(path) == 0);

@@ -1,4 +1,5 @@
-/* test_store_shared.c: shared stores between processes: attach, stale segments, live segments, one copy of the pages. */
+/* test_store_shared.c: shared stores between processes: attach, stale segments, live segments, one
+ * copy of the pages. */
 #include "test.h"
 
 #include <omnigram/memory.h>
@@ -56,7 +57,8 @@ static void writes_are_seen_by_all(void) {
     CHECK_OK(og_store_new(&o, &store, &err));
     CHECK_OK(og_store_attach(name, 1, &same, &err));
     CHECK_OK(og_store_attach(name, 0, &view, &err));
-    CHECK(og_store_rows(view) == 100 && og_store_dim(view) == 16 && og_store_row_bytes(view) == og_store_row_bytes(store));
+    CHECK(og_store_rows(view) == 100 && og_store_dim(view) == 16 &&
+          og_store_row_bytes(view) == og_store_row_bytes(store));
     float values[16] = {1, 2, 3}, back[16];
     int64_t row = 99;
     CHECK_OK(og_store_write(same, &row, 1, values, &err));
@@ -67,7 +69,8 @@ static void writes_are_seen_by_all(void) {
     og_store_free(same);
     og_store_free(store);
     CHECK(!segment_exists());
-    CHECK_OK(og_store_read(view, &row, 1, back, &err)); /* the rows live as long as somebody has them */
+    CHECK_OK(
+        og_store_read(view, &row, 1, back, &err)); /* the rows live as long as somebody has them */
     og_store_free(view);
     CHECK_FAILS(og_store_attach(name, 0, &view, &err), OG_EIO, "/omnigram.test-");
 }
@@ -83,7 +86,8 @@ static void a_killed_owner_leaves_nothing_that_blocks(void) {
     CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
     CHECK(segment_exists());
     og_store *other;
-    CHECK_FAILS(og_store_new(&o, &other, &err), OG_EINVAL, "has ended, but others hold it"); /* we still live in it */
+    CHECK_FAILS(og_store_new(&o, &other, &err), OG_EINVAL,
+                "has ended, but others hold it"); /* we still live in it */
     og_store_free(store);
     CHECK_FAILS(og_store_attach(name, 0, &store, &err), OG_EINVAL, "stale");
     CHECK_OK(og_store_new(&o, &store, &err)); /* reclaimed */
@@ -92,7 +96,8 @@ static void a_killed_owner_leaves_nothing_that_blocks(void) {
     CHECK(!segment_exists());
 }
 
-/* Card 43, the other way: eight processes race for the name of a dead one; one wins and the others see it alive. */
+/* Card 43, the other way: eight processes race for the name of a dead one; one wins and the others
+ * see it alive. */
 static void one_of_many_reclaims(void) {
     pid_t child = owner_that_sleeps(100);
     CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
@@ -137,7 +142,8 @@ static void one_physical_copy(void) {
     CHECK_OK(og_store_inspect(store, &a, &err));
     CHECK_OK(og_store_inspect(view, &b, &err));
     CHECK(a.resident_bytes >= 8 << 20 && b.resident_bytes >= 8 << 20);
-    CHECK(a.anonymous_bytes == 0 && b.anonymous_bytes == 0); /* shared pages, none of them private */
+    CHECK(a.anonymous_bytes == 0 &&
+          b.anonymous_bytes == 0); /* shared pages, none of them private */
     struct stat info;
     char path[100];
     snprintf(path, sizeof path, "/dev/shm/omnigram.%s", name);

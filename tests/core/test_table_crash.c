@@ -1,4 +1,5 @@
-/* test_table_crash.c: the writer dies, or the disk fails, at every call that changes a file: the previous table stays whole. */
+/* test_table_crash.c: the writer dies, or the disk fails, at every call that changes a file: the
+ * previous table stays whole. */
 #include "test.h"
 
 #include <omnigram/internal/faults.h>
@@ -81,7 +82,8 @@ static void killed_at_every_call(const char *path, int32_t shards, int32_t layou
             CHECK(WEXITSTATUS(status) == 9);
             seen_old += value == 1;
         }
-        if (value == 2 && !done) CHECK_OK(og_table_save(path, old, &identity, layout, shards, &err));
+        if (value == 2 && !done)
+            CHECK_OK(og_table_save(path, old, &identity, layout, shards, &err));
     }
     CHECK(seen_old >= 4);
     CHECK(files_in_folder() == files); /* what the dead left is gone */
@@ -128,8 +130,10 @@ static void every_allocation_may_fail(const char *path) {
         hit = og_fault_alloc_hit();
         og_fault_alloc(0);
         CHECK(og_alloc_count() == before);
-        if (hit) CHECK(status != OG_OK ? err.message[0] != 0 : 1);
-        else CHECK(status == OG_OK);
+        if (hit)
+            CHECK(status != OG_OK ? err.message[0] != 0 : 1);
+        else
+            CHECK(status == OG_OK);
         float value = value_in(path); /* whole in any case; the new one when it was said to be */
         CHECK(value == 2 || (value == 1 && status != OG_OK));
     }

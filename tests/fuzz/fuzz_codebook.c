@@ -1,4 +1,5 @@
-/* fuzz_codebook.c: any bytes as a codebook file: a codebook whose fingerprint holds, or an error that says something. */
+/* fuzz_codebook.c: any bytes as a codebook file: a codebook whose fingerprint holds, or an error
+ * that says something. */
 #include "fuzz.h"
 
 #include <omnigram/codebook.h>

@@ -1,4 +1,5 @@
-/* fuzz_config.c: YAML and JSON of any bytes: no crash, no leak, and what is read can be written and read again. */
+/* fuzz_config.c: YAML and JSON of any bytes: no crash, no leak, and what is read can be written and
+ * read again. */
 #include "fuzz.h"
 
 #include <omnigram/config.h>
@@ -52,7 +53,8 @@ static void check_tree(og_config *root) {
     og_error err;
     fields out;
     check_texts(root);
-    if (og_config_read(root, keys, &out, &err) == OG_OK) HOLDS(out.n >= -10 && out.n <= 1000000 && out.x >= 0 && out.x <= 1);
+    if (og_config_read(root, keys, &out, &err) == OG_OK)
+        HOLDS(out.n >= -10 && out.n <= 1000000 && out.x >= 0 && out.x <= 1);
     for (int64_t i = 0; i < og_config_size(root); i++) {
         HOLDS(og_config_place(og_config_at(root, i)) != NULL);
         HOLDS(og_config_read(og_config_at(root, i), keys, &out, &err) == OG_OK || err.message[0]);

@@ -1,4 +1,5 @@
-/* fuzz_safetensors.c: safetensors files of any bytes: no crash, no leak, and every array that is given lies in the file. */
+/* fuzz_safetensors.c: safetensors files of any bytes: no crash, no leak, and every array that is
+ * given lies in the file. */
 #include "fuzz.h"
 
 #include <omnigram/memory.h>
@@ -18,7 +19,8 @@ static void check_arrays(const og_arrays *arrays, int64_t file_bytes) {
         HOLDS((uintptr_t)data % (uintptr_t)bytes == 0);
         for (int32_t k = 0; k < info->rank; k++) bytes *= info->shape[k];
         HOLDS(bytes == info->bytes);
-        for (int64_t k = 0; k < bytes; k++) sum += ((const unsigned char *)data)[k]; /* a sanitizer sees a wrong one */
+        for (int64_t k = 0; k < bytes; k++)
+            sum += ((const unsigned char *)data)[k]; /* a sanitizer sees a wrong one */
         total += bytes;
     }
     HOLDS(total < file_bytes && sum < 0xFFFFFFFF);
