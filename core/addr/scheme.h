@@ -11,20 +11,14 @@ typedef struct og_addr_keys {
     int32_t global_rows;
 } og_addr_keys;
 
+/* clang-format off */
 #define OG_ADDR_KEYS(type)                                                                         \
     {"scheme", OG_KEY_STRING, offsetof(type, common.scheme), "", 0, 0, NULL, "the scheme's name"}, \
-        {"window",                                                                                 \
-         OG_KEY_NODE,                                                                              \
-         offsetof(type, common.window),                                                            \
-         "",                                                                                       \
-         0,                                                                                        \
-         0,                                                                                        \
-         NULL,                                                                                     \
-         "breaks and fills that replace the scheme's preset (docs/addressing.md)"},                \
-    {                                                                                              \
-        "global_rows", OG_KEY_BOOL, offsetof(type, common.global_rows), "false", 0, 0, NULL,       \
-            "rows include the sizes of the columns before"                                         \
-    }
+    {"window", OG_KEY_NODE, offsetof(type, common.window), "", 0, 0, NULL,                         \
+     "breaks and fills that replace the scheme's preset (docs/addressing.md)"},                    \
+    {"global_rows", OG_KEY_BOOL, offsetof(type, common.global_rows), "false", 0, 0, NULL,          \
+     "rows include the sizes of the columns before"}
+/* clang-format on */
 
 #define OG_ROWS_MOST    ((int64_t)1 << 62) /* rows of all columns together */
 #define OG_COLUMNS_MOST 4096
@@ -42,30 +36,18 @@ typedef struct og_hashed_keys {
     int64_t heads;
     int32_t prime;
 } og_hashed_keys;
+/* clang-format off */
 #define OG_HASHED_KEYS(type)                                                                       \
-    {"orders",                                                                                     \
-     OG_KEY_I64_LIST,                                                                              \
-     offsetof(type, columns.orders),                                                               \
-     "[2, 3, 4, 5]",                                                                               \
-     1,                                                                                            \
-     OG_MAX_ORDER,                                                                                 \
-     NULL,                                                                                         \
+    {"orders", OG_KEY_I64_LIST, offsetof(type, columns.orders), "[2, 3, 4, 5]", 1, OG_MAX_ORDER, NULL,\
      "orders n of the n-grams, ascending"},                                                        \
-        {"heads", OG_KEY_I64, offsetof(type, columns.heads),   "1", 1,                             \
-         256,     NULL,       "hashes (columns) of each order"},                                   \
-        {"rows",                                                                                   \
-         OG_KEY_I64_LIST,                                                                          \
-         offsetof(type, columns.rows),                                                             \
-         "",                                                                                       \
-         1,                                                                                        \
-         0x1p61,                                                                                   \
-         NULL,                                                                                     \
-         "rows of every column, or a list with one number a column; taken as given (absent: "      \
-         "distinct primes from 1000003)"},                                                         \
-    {                                                                                              \
-        "prime", OG_KEY_BOOL, offsetof(type, columns.prime), "false", 0, 0, NULL,                  \
-            "raise rows to distinct primes"                                                        \
-    }
+    {"heads", OG_KEY_I64, offsetof(type, columns.heads), "1", 1, 256, NULL,                        \
+     "hashes (columns) of each order"},                                                            \
+    {"rows", OG_KEY_I64_LIST, offsetof(type, columns.rows), "", 1, 0x1p61, NULL,                   \
+     "rows of every column, or a list with one number a column; taken as given (absent: "          \
+     "distinct primes from 1000003)"},                                                             \
+    {"prime", OG_KEY_BOOL, offsetof(type, columns.prime), "false", 0, 0, NULL,                     \
+     "raise rows to distinct primes"}
+/* clang-format on */
 /* Order-major, heads within an order. */
 og_status og_addr_hashed_columns(og_addr_layout *layout, const char *place,
                                  const og_hashed_keys *keys, int32_t global_rows, og_error *err);

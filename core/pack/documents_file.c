@@ -6,20 +6,14 @@
 
 #define KIND "omnigram.documents"
 
-enum {
-    OFFSETS,
-    SEGMENT_OFFSETS,
-    ORIGINS,
-    SEGMENT_PLACE, /* 8 bytes */
-    TOKENS,
-    SEGMENT,
-    ROW,
-    COLUMN,
-    LEVEL,
-    SEGMENT_GRID, /* 4 */
-    MODALITY,
-    N_ARRAYS /* 1 */
+/* clang-format off */
+enum { /* wider elements first */
+    OFFSETS, SEGMENT_OFFSETS, ORIGINS, SEGMENT_PLACE,  /* 8 bytes */
+    TOKENS, SEGMENT, ROW, COLUMN, LEVEL, SEGMENT_GRID,  /* 4 */
+    MODALITY,  /* 1 */
+    N_ARRAYS
 };
+/* clang-format on */
 
 static void arrays_of(const og_documents *d, int64_t *place, int32_t *grid,
                       og_file_array arrays[N_ARRAYS]) {

@@ -6,26 +6,14 @@
 
 #define KIND "omnigram.packs"
 
-enum {
-    DOC_OFFSETS,
-    CU_SEQLENS,
-    SEGMENT_OFFSETS,
-    ORIGIN,
-    SEGMENT_PLACE, /* 8 bytes */
-    TOKENS,
-    DOC_ID,
-    POS,
-    POS3,
-    LOSS_WEIGHT,
-    SEGMENT_ID,
-    ROW,
-    COLUMN,
-    LEVEL,
-    SEGMENT_GRID, /* 4 */
-    MODALITY,
-    CONTINUES,
-    N_ARRAYS /* 1 */
+/* clang-format off */
+enum { /* wider elements first */
+    DOC_OFFSETS, CU_SEQLENS, SEGMENT_OFFSETS, ORIGIN, SEGMENT_PLACE,  /* 8 bytes */
+    TOKENS, DOC_ID, POS, POS3, LOSS_WEIGHT, SEGMENT_ID, ROW, COLUMN, LEVEL, SEGMENT_GRID,  /* 4 */
+    MODALITY, CONTINUES,  /* 1 */
+    N_ARRAYS
 };
+/* clang-format on */
 
 static void arrays_of(const og_packs *p, int64_t *place, int32_t *grid, og_file_array a[N_ARRAYS]) {
     int64_t n = p->n_packs, c = p->capacity;
