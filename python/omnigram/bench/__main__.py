@@ -30,7 +30,7 @@ def main() -> int:
     for r in found:
         notes = [f"{r['page_bytes'] // 1024} KiB pages"] if r["page_bytes"] else []
         notes += [f"distinct {r['distinct']:.3f}" + (": FLAGGED, a few rows in the cache are measured" if r["flagged"] else "")] if "distinct" in r else []
-        notes += [f"hidden {r['hidden']:.1%}, step +{r['overhead']:.1%}"] if "hidden" in r else []
+        notes += [f"hidden {r['hidden']:.1%}, added to the step {r['added']:.1%} of a lookup"] if "hidden" in r else []
         print(f"{r['name']:42} {r['peer']:46} {r['ratio']:6.2f} {r['ours']:9.3f} {r['theirs']:9.3f}  {r['unit']}, {r['threads']} thread"
               f"{'s' if r['threads'] > 1 else ''}{''.join(', ' + note for note in notes)}", file=to)
     if options.json:

@@ -60,11 +60,12 @@ def one_size(row_bytes: int, gib: float, quick: bool) -> list[dict]:
             return pool[at:at + n]
 
         base, record = address(table), table.row_bytes
-        void, longs = ffi.cast("void *", out.ctypes.data), "const int64_t *"
+        void = ffi.cast("void *", out.ctypes.data)
+        start = ffi.cast("int64_t *", pool.ctypes.data)
         inner = 8 if n == 1024 else 1
         competitors = {
-            "omnigram": lambda i: lookup.now(ids(i, 0), out),
-            "plain C loop": lambda i: lib.og_bench_gather_plain(base, record, ffi.cast(longs, ids(i, 1).ctypes.data), n, row_bytes, void),
+            "omnigram": lambda i: lookup.now_at(start + (i * 9 % (len(pool) // n)) * n, n, void),
+            "plain C loop": lambda i: lib.og_bench_gather_plain(base, record, start + ((i * 9 + 1) % (len(pool) // n)) * n, n, row_bytes, void),
             "ceiling": lambda i: lib.og_bench_gather_ceiling(base, record, rows, i, n, row_bytes, 0, void),
             "ceiling (streaming)": lambda i: lib.og_bench_gather_ceiling(base, record, rows, i, n, row_bytes, 1, void),
         }
