@@ -35,6 +35,9 @@ def test_an_arm_s_own_config_and_packs(train_files, tmp_path):  # noqa: F811
     found = json.loads(done.stdout)
     assert [record["name"] for record in found] == ["train.step.frozen", "train.step.train"]
     assert found[0]["steps"] == 24  # 39 steps are made, more than one pass has
+    done = program("bench", "train", "--tables-only", "--steps", "24", "--max-seconds", "0", "--config", train_files / "config.yaml",
+                   "--packs", train_files / "train.safetensors", "--json", "-")
+    assert [record["steps"] for record in json.loads(done.stdout)] == [2, 2]  # one turn is measured whatever it takes
     (tmp_path / "half.yaml").write_text(json.dumps({"model": config()["model"], "train": {}}))
     failed = program("bench", "train", "--tables-only", "--config", tmp_path / "half.yaml", ok=False)
     assert "has no section tables" in failed.stderr

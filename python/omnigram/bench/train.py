@@ -103,11 +103,12 @@ TURN = 3
 taking turns step by step, it would hide behind another arm's step and be charged to it."""
 
 
-def overhead(config: dict, packs: Packs, turns: int) -> list[dict]:
+def overhead(config: dict, packs: Packs, turns: int, max_seconds: float = math.inf) -> list[dict]:
     """Records of the step with frozen and with trained tables against that of the same model without, in turn in one process.
 
     ratio = off / with tables; overhead = median of (with / off) over steps of the same number, minus one, of wall time
-    (overhead_cpu: of CPU time); lookup_hidden = 1 - time waited / time of lookups, over the steps that count.
+    (overhead_cpu: of CPU time); lookup_hidden = 1 - time waited / time of lookups, over the steps that count. Fewer turns, but
+    one at least, are measured where max_seconds pass.
     """
     memory = config.get("memory") or {}
     arms = {"off": {"mode": "off"}, "frozen": {**memory, "mode": "frozen", "rows": "normal"}, "train": {**memory, "mode": "train"}}
@@ -121,8 +122,10 @@ def overhead(config: dict, packs: Packs, turns: int) -> list[dict]:
     if trainers["off"].planned < needed:
         raise SystemExit(f"bench train: {needed} steps are needed, and {len(packs)} packs are enough for {trainers['off'].planned}")
     times: dict = {name: [] for name in names}
-    tokens = []
+    tokens, began = [], time.monotonic()
     for turn in range(turns + 1):  # the first turn makes kernels, threads and the tables' pages
+        if turn > 1 and time.monotonic() - began > max_seconds:
+            break
         for i in range(len(names)):
             name = names[(turn + i) % len(names)]
             for number in range(TURN):
@@ -190,6 +193,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--config", type=Path, help="sections model, memory, tables, train of a training config, for --tables-only")
     parser.add_argument("--capacity", type=int, default=512)
     parser.add_argument("--steps", type=int, default=12, help="steps that count (default %(default)s)")
+    parser.add_argument("--max-seconds", type=float, default=math.inf, help="fewer steps with tables where these pass (default: no limit)")
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--width", type=int, default=128)
@@ -216,7 +220,7 @@ def main(arguments: list[str] | None = None) -> int:
         packs = synthetic_packs(math.ceil(needed * args.capacity / 230 * 1.1), args.capacity)
     found = [] if args.tables_only else [measure(config, packs, args.steps)]
     if args.tables:
-        found += overhead(config, packs, turns)
+        found += overhead(config, packs, turns, args.max_seconds)
     for record in found:
         print(_line(record), file=sys.stderr if args.json == "-" else sys.stdout)
     if args.json:

@@ -112,7 +112,7 @@ class Plan:
         bench = Path(__file__).parents[1] / "bench" / "train.py"
         return self._stage("time", f"time steps of the slowest arm ({self.settings.slowest}) against off, in turn",
                            ["bench", "train", "--tables-only", "--config", config, "--packs", p.packs("train"),
-                            f"--steps={self.settings.timing_steps}"], [config, p.packs("train"), bench], [], "time",
+                            f"--steps={self.settings.timing_steps}", "--max-seconds=20"], [config, p.packs("train"), bench], [], "time",
                            environment={"OMNIGRAM_PYTHON": sys.executable})
 
     def rehearse(self) -> Stage:
