@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,6 +43,37 @@ static const og_option *find_option(const og_option *options, const char *word, 
     return NULL;
 }
 
+static const char *value_of(const og_option *options, const char *name) {
+    const og_option *option = find_option(options, name, strlen(name));
+    return option && option->value ? *option->value : NULL;
+}
+
+/* Whether path lies in a folder that the verb itself makes. */
+static int is_within(const char *path, const char *folder) {
+    size_t n = folder ? strlen(folder) : 0;
+    return n && !strncmp(path, folder, n) && (path[n] == '/' || path[n - 1] == '/');
+}
+
+/* The result is written last: hours of work should not be needed to learn that it has no place. */
+static int check_json(const char *verb, const char *path, const og_option *options) {
+    og_error err = {{0}};
+    struct stat is;
+    char folder[4096];
+    const char *slash = strrchr(path, '/');
+    int n = !slash ? snprintf(folder, sizeof folder, ".") : snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    if (n < 0 || n >= (int)sizeof folder)
+        og_fail(&err, OG_EINVAL, "--json: a path of %zu bytes; at most %zu", strlen(path), sizeof folder);
+    else if (!stat(path, &is) && S_ISDIR(is.st_mode))
+        og_fail(&err, OG_EINVAL, "--json %s: is a folder, not a file", path);
+    else if (!stat(folder, &is) && !S_ISDIR(is.st_mode))
+        og_fail(&err, OG_EINVAL, "--json %s: %s is a file, not a folder", path, folder);
+    else if (access(folder, W_OK) && !(errno == ENOENT && (is_within(path, value_of(options, "--out")) || is_within(path, value_of(options, "--run")))))
+        og_fail(&err, OG_EIO, "--json %s: cannot be written: %s: %s", path, folder, strerror(errno));
+    else
+        return 0;
+    return og_verb_fail(verb, &err);
+}
+
 int og_options_read(const char *verb, int argc, char **argv, const og_option *options, int takes_overrides,
                     og_arguments *out) {
     *out = (og_arguments){0};
@@ -71,13 +103,15 @@ int og_options_read(const char *verb, int argc, char **argv, const og_option *op
         } else if (option) {
             if (!equals && i + 1 >= argc) return og_verb_usage(verb, "%s needs a value", option->name);
             *option->value = equals ? equals + 1 : argv[++i];
+            if (!**option->value) return og_verb_usage(verb, "%s needs a value, not an empty one", option->name);
         } else if (takes_overrides && equals && !strncmp(word, "--", 2)) {
             out->overrides[out->n_overrides++] = word + 2;
         } else {
             return unknown_option(verb, word, options);
         }
     }
-    return 0;
+    const char *json = value_of(options, "--json");
+    return json && strcmp(json, "-") ? check_json(verb, json, options) : 0;
 }
 
 void og_arguments_free(og_arguments *arguments) {
@@ -98,6 +132,43 @@ int og_options_config(const char *verb, const char *path, const og_arguments *ar
         return og_verb_fail(verb, &err);
     }
     *out = config;
+    return 0;
+}
+
+static int begins_with_section(const char *assignment, const char *name) {
+    size_t n = strlen(name);
+    return !strncmp(assignment, name, n) && (assignment[n] == '.' || assignment[n] == '=');
+}
+
+static og_status override_section(og_config *config, const char *name, const char *assignment, og_error *err) {
+    if (begins_with_section(assignment, name)) return og_config_override(config, assignment, err);
+    int64_t bytes = (int64_t)(strlen(name) + strlen(assignment)) + 2;
+    char *whole = og_alloc(bytes, 1);
+    if (!whole) return og_fail(err, OG_ENOMEM, "no memory for '--%.40s'", assignment);
+    snprintf(whole, (size_t)bytes, "%s.%s", name, assignment);
+    og_status status = og_config_override(config, whole, err);
+    og_release(whole);
+    return status;
+}
+
+int og_options_section(const char *verb, const char *path, const char *name, const og_arguments *arguments, og_config **out,
+                       const og_config **section) {
+    const og_arguments none = {0};
+    og_config *config = NULL;
+    if (og_options_config(verb, path, &none, &config)) return 1;
+    int sectioned = og_config_get(config, name) != NULL;
+    for (int i = 0; i < arguments->n_overrides; i++) sectioned |= begins_with_section(arguments->overrides[i], name);
+    og_error err = {{0}};
+    og_status status = OG_OK;
+    for (int i = 0; status == OG_OK && i < arguments->n_overrides; i++)
+        status = sectioned ? override_section(config, name, arguments->overrides[i], &err)
+                           : og_config_override(config, arguments->overrides[i], &err);
+    if (status != OG_OK) {
+        og_config_free(config);
+        return og_verb_fail(verb, &err);
+    }
+    *out = config;
+    *section = sectioned ? og_config_get(config, name) : config;
     return 0;
 }
 

@@ -16,7 +16,10 @@ int og_tables_section(const char *verb, const char *path, const og_arguments *ar
     if (failed) return failed;
     *tables = og_config_get(*config, "tables");
     if (!*tables) *tables = *config;
-    return 0;
+    if (og_config_size(*tables) > 0) return 0;
+    og_error err = {{0}};
+    og_fail(&err, OG_EINVAL, "%s has no tables", path ? path : "the command line");
+    return og_verb_fail(verb, &err);
 }
 
 og_status og_tables_of_packs(const og_config *tables, const og_packs *packs, og_table_set **out,

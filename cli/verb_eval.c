@@ -67,7 +67,8 @@ static int run(int argc, char **argv) {
     og_error err = {{0}};
     og_packs *packs = NULL, *val = NULL;
     json_t *result = NULL;
-    og_status status = og_packs_load(p.val, &val, &err);
+    og_status status = og_config_override(config, "train.steps=0", &err); /* no step is made, so none can be too many */
+    if (status == OG_OK) status = og_packs_load(p.val, &val, &err);
     if (status == OG_OK && p.packs) status = og_packs_load(p.packs, &packs, &err);
     if (status == OG_OK) status = measure(&p, config, packs, val, &result, &err);
     og_packs_free(val);

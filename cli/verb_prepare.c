@@ -155,11 +155,9 @@ static int run(int argc, char **argv) {
         threads = strtol(threads_text, &end, 10);
         if (*end || threads < 1 || threads > 1024) rc = og_verb_usage("prepare", "--threads %s: must be 1..1024", threads_text);
     }
-    if (!rc) rc = og_options_config("prepare", path, &arguments, &config);
-    if (!rc) {
-        const og_config *section = og_config_get(config, "prepare");
-        rc = prepare(section ? section : config, out, threads < 1 ? 1 : threads > 1024 ? 1024 : threads, json);
-    }
+    const og_config *section = NULL;
+    if (!rc) rc = og_options_section("prepare", path, "prepare", &arguments, &config, &section);
+    if (!rc) rc = prepare(section, out, threads < 1 ? 1 : threads > 1024 ? 1024 : threads, json);
     og_config_free(config);
     og_arguments_free(&arguments);
     return rc;

@@ -70,6 +70,7 @@ static int run(int argc, char **argv) {
     og_arguments arguments;
     int failed = og_options_read("quantize", argc, argv, options, 1, &arguments);
     og_config *config = NULL;
+    const og_config *section = NULL;
     if (failed)
         ;
     else if (arguments.n_files)
@@ -79,11 +80,8 @@ static int run(int argc, char **argv) {
     else if (encode_only != (codebooks != NULL))
         failed = og_verb_usage("quantize", "--encode-only and --codebooks FOLDER go together");
     else
-        failed = og_options_config("quantize", config_path, &arguments, &config);
-    if (!failed) { /* a config of all stages has a section for each */
-        const og_config *section = og_config_get(config, "quantize");
-        failed = work(prepared, out, codebooks, json, section ? section : config);
-    }
+        failed = og_options_section("quantize", config_path, "quantize", &arguments, &config, &section);
+    if (!failed) failed = work(prepared, out, codebooks, json, section);
     og_config_free(config);
     og_arguments_free(&arguments);
     return failed;
@@ -103,7 +101,7 @@ const og_verb og_verb_quantize = {
     "\n"
     "  --encode-only --codebooks FOLDER   take tokenizer and codebooks from an earlier OUT; other preprocessing is refused\n"
     "\n"
-    "keys (YAML or --KEY=VALUE):\n"
+    "keys (YAML, there or in a section `quantize`, or --KEY=VALUE):\n"
     "  text.vocab=2000          pieces of the tokenizer\n"
     "  image.size=512           codes of the codebook; audio.size likewise\n"
     "  image.quantizer=kmeans   kmeans or rvq; docs/quantizers.md has the keys of each\n"

@@ -4,10 +4,13 @@
 #include "events.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <omnigram/file.h>
 
@@ -21,6 +24,7 @@ struct og_metrics {
     FILE *jsonl, *csv;
     og_events *events;
     char folder[1024];
+    int lock; /* a descriptor of the folder; the kernel drops the lock of a process that dies */
 };
 
 void og_metric_text(double value, char text[32]) {
@@ -64,11 +68,19 @@ static og_status open_one(const char *folder, const char *leaf, int64_t done, FI
     return fflush(*out) ? og_fail(err, OG_EIO, "%s: cannot write: %s", path, strerror(errno)) : OG_OK;
 }
 
+static og_status lock_folder(og_metrics *m, const char *folder, og_error *err) {
+    m->lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (m->lock < 0) return og_fail(err, OG_EIO, "%s: %s", folder, strerror(errno));
+    if (!flock(m->lock, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK) return OG_OK; /* a file system without locks keeps nobody from training */
+    return og_fail(err, OG_EINVAL, "%s: another trainer writes this run folder now; wait for it, or use another folder", folder);
+}
+
 og_status og_metrics_open(const char *folder, int64_t done, og_metrics **out, og_error *err) {
     og_metrics *m = og_alloc_zero(1, sizeof *m);
     if (!m) return og_fail(err, OG_ENOMEM, "metrics: no memory");
     snprintf(m->folder, sizeof m->folder, "%s", folder);
-    og_status status = open_one(folder, "metrics.jsonl", done, &m->jsonl, err);
+    og_status status = lock_folder(m, folder, err);
+    if (status == OG_OK) status = open_one(folder, "metrics.jsonl", done, &m->jsonl, err);
     if (status == OG_OK) status = open_one(folder, "metrics.csv", done, &m->csv, err);
     if (status == OG_OK) status = og_events_open(folder, done ? done + 1 : 0, &m->events, err);
     if (status != OG_OK) {
@@ -106,5 +118,6 @@ void og_metrics_close(og_metrics *m) {
     if (m->jsonl) fclose(m->jsonl);
     if (m->csv) fclose(m->csv);
     og_events_close(m->events);
+    if (m->lock >= 0) close(m->lock);
     og_release(m);
 }

@@ -27,7 +27,8 @@ enum {
 };
 
 typedef struct og_metrics og_metrics;
-/* Rows of steps after done (a killed run's) are removed from the files. */
+/* Rows of steps after done (a killed run's) are removed from the files. The folder is locked until og_metrics_close: two trainers
+ * would mix their rows and delete each other's checkpoints. */
 og_status og_metrics_open(const char *folder, int64_t done, og_metrics **out, og_error *err) OG_MUST_USE;
 og_status og_metrics_row(og_metrics *metrics, const double values[OG_N_METRICS], og_error *err) OG_MUST_USE;
 void og_metrics_close(og_metrics *metrics);

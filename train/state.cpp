@@ -7,6 +7,8 @@
 
 #include <jansson.h>
 
+#include <algorithm>
+
 namespace og {
 namespace {
 
@@ -49,6 +51,12 @@ void load_tensors(const std::string &path, std::vector<named> &tensors, og_error
         if (status != OG_OK) break;
         at::NoGradGuard none;
         memcpy(t.value.data_ptr(), data, (size_t)t.value.nbytes());
+    }
+    // What the file has beyond the model is another model's: a run with tables is not one without.
+    for (int64_t i = 0; status == OG_OK && i < og_arrays_count(arrays); i++) {
+        const char *name = og_arrays_info(arrays, i)->name;
+        if (std::none_of(tensors.begin(), tensors.end(), [&](const named &t) { return t.name == name; }))
+            status = og_fail(err, OG_EFORMAT, "%s: holds %s, which this model does not have (memory.mode, model.layers)", path.c_str(), name);
     }
     og_arrays_close(arrays);
     check(status);

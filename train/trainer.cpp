@@ -3,6 +3,8 @@
 
 #include "checkpoint.h"
 
+#include <omnigram/file.h>
+
 #include <ATen/Parallel.h>
 #include <ATen/ops/_fused_adamw.h>
 
@@ -163,7 +165,7 @@ static void make(og_trainer *t, const og_trainer_options *options, og_error *err
     make_model(t);
 
     if (t->run.empty()) return;
-    check(og_run_folder_make(t->run.c_str(), t->config, t->threads, TORCH_VERSION, err));
+    check(og_folder_make(t->run.c_str(), err));
     char *folder = nullptr;
     int64_t step = 0;
     if (o.resume != OG_RESUME_NEVER) {
@@ -177,6 +179,8 @@ static void make(og_trainer *t, const og_trainer_options *options, og_error *err
         }
     }
     check(og_metrics_open(t->run.c_str(), t->done, &t->metrics, err));
+    // Last: a resume that was refused leaves the config that made the checkpoints.
+    check(og_run_folder_make(t->run.c_str(), t->config, t->threads, TORCH_VERSION, err));
 }
 
 struct updated {

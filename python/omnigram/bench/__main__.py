@@ -22,8 +22,10 @@ def main() -> int:
     options = parser.parse_args()
     if not 0.001 <= options.gib <= 1024:
         parser.error(f"--gib {options.gib}: must be in 0.001..1024")
-    from .measure import write_json
+    from .measure import why_not_writable, write_json
 
+    if reason := why_not_writable(options.json):
+        parser.error(reason)
     found = importlib.import_module(f".{options.name}", __package__).run(options.gib, options.quick)
     to = sys.stderr if options.json == "-" else sys.stdout
     print(f"{'benchmark':42} {'peer':46} {'ratio':>6} {'ours':>9} {'theirs':>9}  unit", file=to)

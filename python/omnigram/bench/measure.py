@@ -48,8 +48,24 @@ def write_json(path: str, found: list[dict]) -> None:
         sys.stdout.write(text)
         return
     partial = Path(f"{path}.tmp-{os.getpid()}")
-    partial.write_text(text)
-    partial.replace(path)
+    try:
+        partial.write_text(text)
+        partial.replace(path)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def why_not_writable(path: str | None) -> str | None:
+    """Asked before minutes of measuring: what would keep write_json from its file."""
+    if path in (None, "-"):
+        return None
+    folder = Path(path).parent
+    if Path(path).is_dir():
+        return f"--json {path}: is a folder, not a file"
+    if not folder.is_dir():
+        return f"--json {path}: there is no folder {folder}"
+    return None if os.access(folder, os.W_OK) else f"--json {path}: cannot write in {folder}"
 
 
 def distinct_note(distinct: float) -> dict:

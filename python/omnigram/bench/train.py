@@ -15,7 +15,7 @@ import torch
 from ..pack import AUDIO, IMAGE, TEXT, DocumentsBuilder, Ids, Packs
 from ..trainer import Trainer
 from .eager import Eager, make_batch
-from .measure import write_json
+from .measure import why_not_writable, write_json
 
 
 def synthetic_packs(documents: int, capacity: int) -> Packs:
@@ -206,6 +206,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--json", help="write a list of records here; - is standard output")
     args = parser.parse_args(arguments)
     args.tables |= args.tables_only
+    if reason := why_not_writable(args.json):
+        parser.error(reason)
     if args.steps < 1:
         parser.error(f"--steps {args.steps}: must be at least 1")
     if args.config and not args.tables_only:

@@ -19,20 +19,21 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     try:
         from . import ReportError, write_report
+        from .page import write_whole
     except ImportError as error:
         print(f"omnigram report: {error}. It needs `pip install omnigram[report]` (or `make setup`).", file=sys.stderr)
         return 1
     try:
         result = write_report(options.folder, out=options.out, elapsed=lambda: time.monotonic() - began,
                               peak_rss=lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+        text = json.dumps(result, indent=2) + "\n"
+        if options.json == "-":
+            sys.stdout.write(text)
+        elif options.json:
+            write_whole(Path(options.json), text)
     except (ReportError, OSError) as error:
         print(f"omnigram report: {error}", file=sys.stderr)
         return 1
-    text = json.dumps(result, indent=2) + "\n"
-    if options.json == "-":
-        sys.stdout.write(text)
-    elif options.json:
-        Path(options.json).write_text(text)
     if options.json != "-":
         print(f"report: {options.out or options.folder / 'report.html'}")
     return 0

@@ -43,8 +43,8 @@ def write_report(folder: Path, *, out: Path | None = None, elapsed=lambda: 0.0, 
     result = summary(run, unigram, seconds, peak)
     page = _environment_of_templates().get_template("report.html.j2").render(
         **context, summary=result, stages=stages, css=(_HERE / "report.css").read_text())
-    _write(out or run.folder / "report.html", page)
-    _write(run.folder / "summary.json", json.dumps(result, indent=2) + "\n")
+    write_whole(out or run.folder / "report.html", page)
+    write_whole(run.folder / "summary.json", json.dumps(result, indent=2) + "\n")
     return result
 
 
@@ -134,13 +134,20 @@ def _mib(value) -> str:
     return f"{value / 2**30:.2f} GiB" if value >= 2**30 else f"{value / 2**20:.1f} MiB"
 
 
-def _write(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
     """The whole file or none of it."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)
+    if path.is_dir():
+        raise OSError(f"{path}: is a folder, not a file")
+    file = tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False)
+    try:
+        with file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(file.name, 0o644)
+        os.replace(file.name, path)
+    except OSError as error:
+        Path(file.name).unlink(missing_ok=True)
+        raise OSError(f"{path}: cannot be written: {error.strerror}") from error
