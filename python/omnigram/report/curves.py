@@ -43,6 +43,7 @@ def held_out(arms: Mapping[str, Arm], unigram: Mapping[str, float | None]) -> st
             if values or finals:  # the first measure, before anything is learnt, would flatten all others
                 known = [*finals, *([] if control is None else [control])]
                 low, top = min([*values, *known]), max([np.quantile(values, 0.9) if values else -np.inf, *known])
+                top = max(top, low + 1e-6)  # one measure alone has no range
                 axis.set_ylim(low - 0.06 * (top - low), top + 0.12 * (top - low))
         axes[0].set_ylabel("held-out bits a token")
         _legend(fig, axes)
