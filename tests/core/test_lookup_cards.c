@@ -12,6 +12,7 @@
 #include <omnigram/update.h>
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -42,8 +43,11 @@ static og_lookup *lookup_of(og_store *store, int32_t threads, int32_t in_flight,
     return lookup;
 }
 
+static atomic_int worker_began;
+
 static void sleep_50_ms(void *context) {
     (void)context;
+    atomic_store(&worker_began, 1);
     nanosleep(&(struct timespec){0, 50000000}, NULL);
 }
 
@@ -71,8 +75,9 @@ static void closing_joins_a_stalled_worker(void) {
     static float out[100][8];
     for (int i = 0; i < 100; i++) rows[i] = 99 - i;
     og_ticket ticket;
+    atomic_store(&worker_began, 0);
     CHECK_OK(og_lookup_submit(lookup, rows, 100, out, &ticket, &err));
-    nanosleep(&(struct timespec){0, 10000000}, NULL);
+    while (!atomic_load(&worker_began)) nanosleep(&(struct timespec){0, 1000000}, NULL);
     og_lookup_free(lookup);
     for (int i = 0; i < 100; i++) CHECK(memcmp(out[i], og_store_row(store, 99 - i), 32) == 0);
     og_store_free(store);
