@@ -36,7 +36,7 @@ test-c: built
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
 test-python: built
-	@$(PYTHON_OF_BUILD) -m pytest tests/python -q
+	@$(PYTHON_OF_BUILD) -m pytest tests/python
 
 # The C layers once more under each sanitizer, with the heavy libraries off.
 test-sanitizers: setup

@@ -26,7 +26,7 @@ static const char help[] =
     "  --tokens FROM:TO  only these tokens, TO not included\n"
     "  --json FILE       the same as JSON (-: standard output, and nothing else there)\n"
     "\n"
-    "example: omnigram inspect runs/quickstart/train.packs.safetensors --pack 3 --tables "
+    "example: omnigram inspect runs/quickstart/packs/train.safetensors --pack 3 --tables "
     "train/configs/quickstart.yaml | less -R\n";
 
 static int number(const char *text, const char *option, int64_t *out) {

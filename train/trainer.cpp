@@ -25,7 +25,8 @@ std::vector<int64_t> og_trainer::batch_of(int64_t step) {
         if (order.empty()) {
             order.resize((size_t)n);
             og_order_epoch((uint64_t)o.train.seed, epoch, n, order.data());
-            while (orders.size() > 3) orders.erase(orders.begin());
+            // The measures at the end ask for an early epoch again: never drop the order that is in use.
+            while (orders.size() > 3) orders.erase(orders.begin()->first == epoch ? std::prev(orders.end()) : orders.begin());
         }
         out.push_back(order[(size_t)(i % n)]);
     }

@@ -85,9 +85,10 @@ def test_left_over_outputs_are_removed_unless_resumed(tmp_path):
 
 def test_ctrl_c_ends_the_child_and_nothing_is_taken_for_done(tmp_path, root):
     code = textwrap.dedent(f"""
-        import sys
+        import signal, sys
         from pathlib import Path
         from omnigram.quickstart.stage import Runner, Stage
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job inherits it ignored
         folder = Path({str(tmp_path)!r})
         stage = Stage("sleep", "sleep", ["sh", "-c", f"echo $$ > {{folder}}/pid; exec sleep 60"])
         try:

@@ -153,6 +153,16 @@ def test_data_that_runs_out_is_said(files, tmp_path):
     assert not list((tmp_path / "run" / "ckpt").glob("*")) if (tmp_path / "run" / "ckpt").exists() else True
 
 
+def test_many_epochs_of_few_packs(tmp_path):
+    """More epochs than orders are kept, then the first epoch's packs again for the gap between train and held-out."""
+    few = tmp_path / "few.safetensors"
+    packs(8).save(few)
+    (tmp_path / "config.yaml").write_text(json.dumps(config(train={"epochs": 12, "batch": 5}, eval={"train_packs": 2})))
+    done = program("train", "--config", tmp_path / "config.yaml", "--packs", few, "--val", few, "--run", tmp_path / "run", "--json", "-")
+    summary = json.loads(done.stdout)
+    assert summary["steps"] == summary["planned"] and math.isfinite(summary["train_bits"]["text"])
+
+
 def test_eval_measures_what_the_run_measured(files, whole, tmp_path):
     run, summary = whole
     done = program("eval", "--run", run, "--val", files / "val.safetensors", "--packs", files / "train.safetensors", "--documents",
