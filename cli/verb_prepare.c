@@ -126,7 +126,7 @@ static int prepare(const og_config *config, const char *folder, long threads, co
     int found = is_prepared(folder, config);
     if (found < 0) return 1;
     if (found) {
-        fprintf(stderr, "prepare: %s is up to date; nothing to do\n", folder);
+        fprintf(stderr, "prepare: %s is up to date; nothing to do (the config is compared, the files are not: remove the folder to read them again)\n", folder);
         return report(folder, json, 0, 1);
     }
     og_pool *pool = NULL;

@@ -346,7 +346,7 @@ static void a_short_memlock_limit_leaves_nothing_locked(void) {
     CHECK(child >= 0);
     if (child == 0) {
         struct rlimit limit = {65536, 65536};
-        if (setrlimit(RLIMIT_MEMLOCK, &limit) != 0) _exit(77);
+        CHECK(setrlimit(RLIMIT_MEMLOCK, &limit) == 0); /* lowering it is always allowed */
         if (geteuid() == 0 && setuid(65534) != 0) _exit(77); /* root may lock anything */
         int64_t before = locked_now();
         og_store_options o = og_store_defaults(1 << 17, 256, OG_F32);
@@ -364,6 +364,7 @@ static void a_short_memlock_limit_leaves_nothing_locked(void) {
     }
     int status;
     CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77));
+    if (WEXITSTATUS(status) == 77) printf("not tested: a short memlock limit (root may not become another user here)\n");
 }
 
 /* 45: every policy works on one node; on two made-up nodes the parts cover all rows once. */
