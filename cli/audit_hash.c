@@ -23,8 +23,8 @@ typedef struct audit {
     og_pool *pool;
 } audit;
 
-static og_status next_entry(audit *a, int32_t n_reports, const char *name, const char *scheme,
-                            og_audit_entry **out, og_error *err) {
+static og_status next_entry(audit *a, int32_t n_reports, const char *name, const char *scheme, og_audit_entry **out,
+                            og_error *err) {
     OG_TRY(og_grow((void **)&a->entries, &a->capacity, a->n + 1, sizeof *a->entries, err));
     og_audit_entry *e = &a->entries[a->n];
     *e = (og_audit_entry){.reports = og_alloc_zero(n_reports, sizeof *e->reports)};
@@ -38,8 +38,7 @@ static og_status next_entry(audit *a, int32_t n_reports, const char *name, const
 
 static void free_audit(audit *a) {
     for (int32_t i = 0; i < a->n; i++) {
-        for (int32_t p = 0; p < a->entries[i].n_reports; p++)
-            og_hash_report_free(a->entries[i].reports[p]);
+        for (int32_t p = 0; p < a->entries[i].n_reports; p++) og_hash_report_free(a->entries[i].reports[p]);
         og_release(a->entries[i].reports);
         og_release(a->entries[i].corpus);
     }
@@ -49,8 +48,7 @@ static void free_audit(audit *a) {
 
 /* ---- the tables of a config ---- */
 
-static og_status audit_table(audit *a, const og_table_set *set, int32_t i, const og_packs *packs,
-                             og_error *err) {
+static og_status audit_table(audit *a, const og_table_set *set, int32_t i, const og_packs *packs, og_error *err) {
     og_audit_entry *e;
     const og_table_info *info = og_table_set_info(set, i);
     int32_t n = og_table_set_ngrams(set, i);
@@ -76,8 +74,7 @@ static int audit_tables(audit *a, const words *w, const og_arguments *arguments)
     og_id_map ids;
     og_error err = {{0}};
     if (!w->packs == !w->ids)
-        return og_verb_usage("audit hash",
-                             "give --packs FILE or --ids TEXT,IMAGE,AUDIO with --tables");
+        return og_verb_usage("audit hash", "give --packs FILE or --ids TEXT,IMAGE,AUDIO with --tables");
     int failed = w->ids ? og_ids_option("audit hash", w->ids, &ids) : 0;
     if (!failed) failed = og_tables_section("audit hash", w->tables, arguments, &config, &tables);
     if (!failed) {
@@ -86,12 +83,10 @@ static int audit_tables(audit *a, const words *w, const og_arguments *arguments)
             status = packs ? og_tables_of_packs(tables, packs, &set, &err)
                            : og_table_set_new(tables, &ids, NULL, 0, &set, &err);
         for (int32_t i = 0; status == OG_OK && i < og_table_set_count(set); i++) {
-            og_progress_print("audit hash", og_table_set_info(set, i)->name, i,
-                              og_table_set_count(set));
+            og_progress_print("audit hash", og_table_set_info(set, i)->name, i, og_table_set_count(set));
             status = audit_table(a, set, i, packs, &err);
         }
-        if (status == OG_OK && a->n == 0)
-            status = og_fail(&err, OG_EINVAL, "%s has no tables", w->tables);
+        if (status == OG_OK && a->n == 0) status = og_fail(&err, OG_EINVAL, "%s has no tables", w->tables);
         if (status != OG_OK) failed = og_verb_fail("audit hash", &err);
     }
     og_table_set_free(set);
@@ -102,12 +97,10 @@ static int audit_tables(audit *a, const words *w, const og_arguments *arguments)
 
 /* ---- schemes by vocabularies ---- */
 
-static og_status audit_scheme(audit *a, const char *scheme, const char *vocab, const words *w,
-                              og_error *err) {
+static og_status audit_scheme(audit *a, const char *scheme, const char *vocab, const words *w, og_error *err) {
     char yaml[512], name[80];
     const og_addr_type *type = og_addr_find(scheme);
-    int takes_orders = 0,
-        takes_vocab = 0; /* schemes that are no list of orders keep the columns of their source */
+    int takes_orders = 0, takes_vocab = 0; /* schemes that are no list of orders keep the columns of their source */
     for (const og_key *key = type ? type->keys : NULL; key && key->name; key++) {
         takes_orders |= !strcmp(key->name, "orders");
         takes_vocab |= !strcmp(key->name, "vocab");
@@ -115,8 +108,7 @@ static og_status audit_scheme(audit *a, const char *scheme, const char *vocab, c
     size_t n = (size_t)snprintf(yaml, sizeof yaml, "{scheme: %s", scheme);
     if (takes_vocab) n += (size_t)snprintf(yaml + n, sizeof yaml - n, ", vocab: %s", vocab);
     if (takes_orders)
-        n += (size_t)snprintf(yaml + n, sizeof yaml - n, ", orders: [%.200s], rows: %.40s",
-                              w->orders, w->rows);
+        n += (size_t)snprintf(yaml + n, sizeof yaml - n, ", orders: [%.200s], rows: %.40s", w->orders, w->rows);
     snprintf(yaml + n, sizeof yaml - n, "}");
     snprintf(name, sizeof name, "%s/%s", scheme, vocab);
     og_config *config;
@@ -153,8 +145,7 @@ static int audit_schemes(audit *a, const words *w) {
             char stage[112];
             snprintf(stage, sizeof stage, "%s, V = %s", scheme, vocab);
             og_progress_print("audit hash", stage, v, v + 1);
-            if (audit_scheme(a, scheme, vocab, w, &err) != OG_OK)
-                return og_verb_fail("audit hash", &err);
+            if (audit_scheme(a, scheme, vocab, w, &err) != OG_OK) return og_verb_fail("audit hash", &err);
         }
     return 0;
 }
@@ -168,11 +159,9 @@ static int results(const audit *a, const words *w) {
     for (int32_t i = 0; i < a->n; i++) {
         og_audit_print(&a->entries[i], to);
         json_object_set_new(hash, a->entries[i].name, og_audit_json(&a->entries[i]));
-        for (int32_t p = 0; p < a->entries[i].n_reports; p++)
-            weak += a->entries[i].reports[p]->n_warnings > 0;
+        for (int32_t p = 0; p < a->entries[i].n_reports; p++) weak += a->entries[i].reports[p]->n_warnings > 0;
     }
-    int failed =
-        og_json_result("audit hash", w->json, json_pack("{s:o, s:i}", "hash", hash, "weak", weak));
+    int failed = og_json_result("audit hash", w->json, json_pack("{s:o, s:i}", "hash", hash, "weak", weak));
     if (!failed && w->svg) {
         char *svg = og_audit_svg(a->entries, a->n);
         og_error err = {{0}};
@@ -202,8 +191,7 @@ int og_verb_audit_hash(int argc, char **argv) {
     audit a = {0};
     og_error err = {{0}};
     int failed = og_options_read("audit hash", argc, argv, options, 1, &arguments);
-    if (!failed && arguments.n_files)
-        failed = og_verb_usage("audit hash", "unexpected '%s'", arguments.files[0]);
+    if (!failed && arguments.n_files) failed = og_verb_usage("audit hash", "unexpected '%s'", arguments.files[0]);
     if (!failed) {
         long threads = w.threads ? strtol(w.threads, NULL, 10) : sysconf(_SC_NPROCESSORS_ONLN);
         if (threads < 1 || threads > 1024)
@@ -211,9 +199,7 @@ int og_verb_audit_hash(int argc, char **argv) {
         else if (og_pool_new((int32_t)threads, &a.pool, &err) != OG_OK)
             failed = og_verb_fail("audit hash", &err);
     }
-    if (!failed)
-        failed = w.tables || arguments.n_overrides ? audit_tables(&a, &w, &arguments)
-                                                   : audit_schemes(&a, &w);
+    if (!failed) failed = w.tables || arguments.n_overrides ? audit_tables(&a, &w, &arguments) : audit_schemes(&a, &w);
     if (!failed) failed = results(&a, &w);
     free_audit(&a);
     og_arguments_free(&arguments);

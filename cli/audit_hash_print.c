@@ -17,9 +17,9 @@ void og_audit_print(const og_audit_entry *e, FILE *to) {
         for (int32_t i = 0; i < r->n_lags; i++) {
             const og_hash_lag *l = &r->lags[i];
             double share = l->distinct / l->ideal;
-            fprintf(to, "  %5d %4d %3d %11lld %25.3f %% %14.1f %11.1f %6.1f %%%s\n", l->order,
-                    l->head, l->lag, (long long)l->rows, 100 * l->changed, l->distinct, l->ideal,
-                    100 * share, share < 0.99 ? "  weak" : "");
+            fprintf(to, "  %5d %4d %3d %11lld %25.3f %% %14.1f %11.1f %6.1f %%%s\n", l->order, l->head, l->lag,
+                    (long long)l->rows, 100 * l->changed, l->distinct, l->ideal, 100 * share,
+                    share < 0.99 ? "  weak" : "");
         }
     }
     for (int32_t p = 0; p < e->n_reports; p++)
@@ -29,69 +29,60 @@ void og_audit_print(const og_audit_entry *e, FILE *to) {
                 fprintf(to,
                         "  order %d head %d: chi-square %+.1f deviations, %.3f %% of %lld random "
                         "n-grams share a row (a random function: %.3f %%)\n",
-                        c->order, c->head, c->chi2_z, 100 * c->collided, (long long)c->samples,
-                        100 * c->expected);
+                        c->order, c->head, c->chi2_z, 100 * c->collided, (long long)c->samples, 100 * c->expected);
         }
     for (int32_t i = 0; i < e->n_corpus; i++) {
         const og_corpus_column *c = &e->corpus[i];
         fprintf(to,
                 "  order %d head %d: %lld n-grams of the packs, %lld distinct, on %lld rows "
                 "(random: %.0f); %.2f %% share a row (random: %.2f %%); fullest row %lld\n",
-                c->order, c->head, (long long)c->ngrams, (long long)c->distinct, (long long)c->used,
-                c->expected_used, 100 * c->collided, 100 * c->expected_collided,
-                (long long)c->most);
+                c->order, c->head, (long long)c->ngrams, (long long)c->distinct, (long long)c->used, c->expected_used,
+                100 * c->collided, 100 * c->expected_collided, (long long)c->most);
     }
     for (int32_t p = 0; p < e->n_reports; p++)
-        for (int32_t i = 0; i < e->reports[p]->n_warnings; i++)
-            fprintf(to, "  weak: %s\n", e->reports[p]->warnings[i]);
+        for (int32_t i = 0; i < e->reports[p]->n_warnings; i++) fprintf(to, "  weak: %s\n", e->reports[p]->warnings[i]);
 }
 
 json_t *og_audit_json(const og_audit_entry *e) {
-    json_t *lags = json_array(), *columns = json_array(), *orders = json_array(),
-           *warnings = json_array(), *corpus = json_array();
+    json_t *lags = json_array(), *columns = json_array(), *orders = json_array(), *warnings = json_array(),
+           *corpus = json_array();
     for (int32_t p = 0; p < e->n_reports; p++) {
         const og_hash_report *r = e->reports[p];
         for (int32_t i = 0; i < r->n_lags; i++) {
             const og_hash_lag *l = &r->lags[i];
-            json_array_append_new(lags,
-                                  json_pack("{s:i, s:i, s:i, s:i, s:I, s:f, s:f, s:f}", "ngram", p,
-                                            "order", l->order, "head", l->head, "lag", l->lag,
-                                            "rows", (json_int_t)l->rows, "changed", l->changed,
-                                            "distinct", l->distinct, "ideal", l->ideal));
+            json_array_append_new(lags, json_pack("{s:i, s:i, s:i, s:i, s:I, s:f, s:f, s:f}", "ngram", p, "order",
+                                                  l->order, "head", l->head, "lag", l->lag, "rows", (json_int_t)l->rows,
+                                                  "changed", l->changed, "distinct", l->distinct, "ideal", l->ideal));
         }
         for (int32_t i = 0; i < r->n_columns; i++) {
             const og_hash_column *c = &r->columns[i];
             json_array_append_new(columns,
-                                  json_pack("{s:i, s:i, s:i, s:I, s:I, s:I, s:f, s:f, s:f}",
-                                            "ngram", p, "order", c->order, "head", c->head, "rows",
-                                            (json_int_t)c->rows, "gcd", (json_int_t)c->gcd,
-                                            "samples", (json_int_t)c->samples, "chi2_z", c->chi2_z,
+                                  json_pack("{s:i, s:i, s:i, s:I, s:I, s:I, s:f, s:f, s:f}", "ngram", p, "order",
+                                            c->order, "head", c->head, "rows", (json_int_t)c->rows, "gcd",
+                                            (json_int_t)c->gcd, "samples", (json_int_t)c->samples, "chi2_z", c->chi2_z,
                                             "collided", c->collided, "expected", c->expected));
         }
         for (int32_t i = 0; i < r->n_orders; i++) {
             const og_hash_order *o = &r->orders[i];
             json_array_append_new(orders,
-                                  json_pack("{s:i, s:i, s:i, s:i, s:b, s:f, s:f}", "ngram", p,
-                                            "order", o->order, "heads", o->heads, "bits", o->bits,
-                                            "overflows_64_bits", o->bits > 64, "colliding_pairs",
-                                            o->pairs, "expected", o->expected));
+                                  json_pack("{s:i, s:i, s:i, s:i, s:b, s:f, s:f}", "ngram", p, "order", o->order,
+                                            "heads", o->heads, "bits", o->bits, "overflows_64_bits", o->bits > 64,
+                                            "colliding_pairs", o->pairs, "expected", o->expected));
         }
-        for (int32_t i = 0; i < r->n_warnings; i++)
-            json_array_append_new(warnings, json_string(r->warnings[i]));
+        for (int32_t i = 0; i < r->n_warnings; i++) json_array_append_new(warnings, json_string(r->warnings[i]));
     }
     for (int32_t i = 0; i < e->n_corpus; i++) {
         const og_corpus_column *c = &e->corpus[i];
-        json_array_append_new(
-            corpus, json_pack("{s:i, s:i, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:I}", "order",
-                              c->order, "head", c->head, "rows", (json_int_t)c->rows, "ngrams",
-                              (json_int_t)c->ngrams, "distinct", (json_int_t)c->distinct, "used",
-                              (json_int_t)c->used, "expected_used", c->expected_used, "collided",
-                              c->collided, "collided_mass", c->collided_mass, "expected_collided",
-                              c->expected_collided, "most", (json_int_t)c->most));
+        json_array_append_new(corpus, json_pack("{s:i, s:i, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:I}", "order",
+                                                c->order, "head", c->head, "rows", (json_int_t)c->rows, "ngrams",
+                                                (json_int_t)c->ngrams, "distinct", (json_int_t)c->distinct, "used",
+                                                (json_int_t)c->used, "expected_used", c->expected_used, "collided",
+                                                c->collided, "collided_mass", c->collided_mass, "expected_collided",
+                                                c->expected_collided, "most", (json_int_t)c->most));
     }
     return json_pack("{s:s, s:I, s:i, s:o, s:o, s:o, s:o, s:o}", "scheme", e->scheme, "vocab",
-                     (json_int_t)e->reports[0]->vocab, "twos", e->reports[0]->twos, "lags", lags,
-                     "columns", columns, "orders", orders, "corpus", corpus, "warnings", warnings);
+                     (json_int_t)e->reports[0]->vocab, "twos", e->reports[0]->twos, "lags", lags, "columns", columns,
+                     "orders", orders, "corpus", corpus, "warnings", warnings);
 }
 
 /* ---- the picture ---- */
@@ -108,8 +99,7 @@ static void OG_PRINTF(2, 3) add(text *t, const char *format, ...) {
     va_start(args, format);
     int n = vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    if (t->failed || n < 0 ||
-        og_grow((void **)&t->at, &t->capacity, t->n + n + 1, 1, NULL) != OG_OK) {
+    if (t->failed || n < 0 || og_grow((void **)&t->at, &t->capacity, t->n + n + 1, 1, NULL) != OG_OK) {
         t->failed = 1;
         return;
     }
@@ -119,8 +109,7 @@ static void OG_PRINTF(2, 3) add(text *t, const char *format, ...) {
 
 enum { CELL_W = 58, CELL_H = 26, LEFT = 250, TOP = 62 };
 
-static const og_hash_lag *lag_number(const og_audit_entry *e,
-                                     int32_t i) { /* head 0 of each n-gram's orders */
+static const og_hash_lag *lag_number(const og_audit_entry *e, int32_t i) { /* head 0 of each n-gram's orders */
     for (int32_t p = 0; p < e->n_reports; p++)
         for (int32_t k = 0; k < e->reports[p]->n_lags; k++)
             if (e->reports[p]->lags[k].head == 0 && i-- == 0) return &e->reports[p]->lags[k];
@@ -146,20 +135,17 @@ static void add_row(text *t, const og_audit_entry *e, int32_t y) {
             "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
             "fill=\"hsl(%d,70%%,%d%%)\"><title>order %d, lag %d: %.1f of %.1f rows, %.3f %% of "
             "edits</title></rect>\n",
-            x, y, CELL_W - 2, CELL_H - 2, hue, light, l->order, l->lag, l->distinct, l->ideal,
-            100 * l->changed);
-        add(t,
-            "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" font-size=\"10\">n%d lag %d</text>\n",
-            x + CELL_W / 2, y + 11, l->order, l->lag);
+            x, y, CELL_W - 2, CELL_H - 2, hue, light, l->order, l->lag, l->distinct, l->ideal, 100 * l->changed);
+        add(t, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" font-size=\"10\">n%d lag %d</text>\n", x + CELL_W / 2,
+            y + 11, l->order, l->lag);
         if (share < 1e-4)
             add(t,
                 "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" font-size=\"10\">&lt; 0.01 "
                 "%%</text>\n",
                 x + CELL_W / 2, y + 21);
         else
-            add(t,
-                "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" font-size=\"10\">%.4g %%</text>\n",
-                x + CELL_W / 2, y + 21, 100 * share);
+            add(t, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" font-size=\"10\">%.4g %%</text>\n", x + CELL_W / 2,
+                y + 21, 100 * share);
     }
 }
 

@@ -11,7 +11,8 @@ static int read_count(const char *text, const char *name, int64_t *out) {
     if (!text) return 0;
     char *end;
     *out = strtoll(text, &end, 10);
-    if (*end || end == text || *out < 1) return og_verb_usage("audit isolation", "%s is a count from 1 up, not '%s'", name, text);
+    if (*end || end == text || *out < 1)
+        return og_verb_usage("audit isolation", "%s is a count from 1 up, not '%s'", name, text);
     return 0;
 }
 
@@ -21,9 +22,12 @@ static int judge(const json_t *result) {
     json_t *channel;
     int failed = json_integer_value(json_object_get(result, "leaks")) != 0;
     json_object_foreach(json_object_get(result, "channels"), name, channel) {
-        long long leaks = json_integer_value(json_object_get(channel, "leaks")), twin = json_integer_value(json_object_get(channel, "twin_leaks"));
+        long long leaks = json_integer_value(json_object_get(channel, "leaks")),
+                  twin = json_integer_value(json_object_get(channel, "twin_leaks"));
         fprintf(stderr, "%-10s %6lld leaks   %6lld with the guard down%s\n", name, leaks, twin,
-                leaks ? "   LEAKS" : twin ? "" : "   the probe sees nothing: it proves nothing");
+                leaks  ? "   LEAKS"
+                : twin ? ""
+                       : "   the probe sees nothing: it proves nothing");
         if (!twin) failed = 1;
     }
     return failed;
@@ -31,8 +35,9 @@ static int judge(const json_t *result) {
 
 int og_verb_audit_isolation(int argc, char **argv) {
     const char *config_path = NULL, *packs_path = NULL, *json = NULL, *packs_text = NULL, *docs_text = NULL;
-    const og_option options[] = {{"--config", &config_path, NULL}, {"--packs", &packs_path, NULL}, {"--json", &json, NULL},
-                                 {"--packs-probed", &packs_text, NULL}, {"--documents", &docs_text, NULL}, {NULL, NULL, NULL}};
+    const og_option options[] = {{"--config", &config_path, NULL},  {"--packs", &packs_path, NULL},
+                                 {"--json", &json, NULL},           {"--packs-probed", &packs_text, NULL},
+                                 {"--documents", &docs_text, NULL}, {NULL, NULL, NULL}};
     og_arguments arguments;
     og_isolation_options probe = {0};
     int code = og_options_read("audit isolation", argc, argv, options, 1, &arguments);

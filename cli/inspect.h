@@ -20,8 +20,7 @@ typedef struct og_inspect {
     int32_t colour;
 } og_inspect;
 
-const char *og_marker_name(const og_id_map *ids,
-                           int32_t token); /* "image-begin"; NULL when it is no marker */
+const char *og_marker_name(const og_id_map *ids, int32_t token); /* "image-begin"; NULL when it is no marker */
 /* Documents and segments, pictures as grids of codes, then a line for each token with its n-grams.
  */
 void og_inspect_print(const og_inspect *in, FILE *to);

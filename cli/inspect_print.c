@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-static const char *const marker_names[OG_N_MARKERS] = {"pad",         "doc-begin", "doc-end",
-                                                       "image-begin", "image-end", "row-end",
-                                                       "audio-begin", "audio-end"};
+static const char *const marker_names[OG_N_MARKERS] = {"pad",       "doc-begin", "doc-end",     "image-begin",
+                                                       "image-end", "row-end",   "audio-begin", "audio-end"};
 
 const char *og_marker_name(const og_id_map *ids, int32_t token) {
     int64_t mark = (int64_t)token - ids->base[OG_MARKER];
@@ -13,16 +12,11 @@ const char *og_marker_name(const og_id_map *ids, int32_t token) {
 }
 
 static const char *paint(const og_inspect *in, int32_t modality) {
-    static const char *const colours[OG_N_MODALITIES] = {"\033[0m", "\033[36m", "\033[35m",
-                                                         "\033[2m"};
+    static const char *const colours[OG_N_MODALITIES] = {"\033[0m", "\033[36m", "\033[35m", "\033[2m"};
     return in->colour ? colours[modality] : "";
 }
-static const char *plain(const og_inspect *in) {
-    return in->colour ? "\033[0m" : "";
-}
-static const char *bold(const og_inspect *in) {
-    return in->colour ? "\033[1m" : "";
-}
+static const char *plain(const og_inspect *in) { return in->colour ? "\033[0m" : ""; }
+static const char *bold(const og_inspect *in) { return in->colour ? "\033[1m" : ""; }
 
 enum { TABLES = 256 }; /* that a line can show */
 
@@ -38,26 +32,22 @@ static void print_grid(const og_inspect *in, const og_segment *s, int32_t level,
     int64_t stride = (int64_t)s->columns * s->levels + s->row_end,
             base = ids->base[s->modality] + (int64_t)level * ids->codes[s->modality];
     int width = digits(ids->codes[s->modality] - 1) + 1;
-    int64_t columns =
-        (OG_INSPECT_WIDTH - 6) / width < s->columns ? (OG_INSPECT_WIDTH - 10) / width : s->columns;
+    int64_t columns = (OG_INSPECT_WIDTH - 6) / width < s->columns ? (OG_INSPECT_WIDTH - 10) / width : s->columns;
     for (int64_t r = 0; r < s->rows; r++) {
         fprintf(to, "      %s", paint(in, s->modality));
         for (int64_t c = 0; c < columns; c++)
-            fprintf(
-                to, "%*lld", width,
-                (long long)(in->pack.tokens[s->start + r * stride + c * s->levels + level] - base));
+            fprintf(to, "%*lld", width,
+                    (long long)(in->pack.tokens[s->start + r * stride + c * s->levels + level] - base));
         fprintf(to, "%s%s\n", plain(in), columns < s->columns ? " ..." : "");
     }
 }
 
 static void print_segment(const og_inspect *in, int64_t number, FILE *to) {
     const og_segment *s = &in->pack.segments[number];
-    fprintf(to, "  %s%-5s%s %3lld  tokens %lld..%lld", paint(in, s->modality),
-            og_modality_name(s->modality), plain(in), (long long)number, (long long)s->start,
-            (long long)(s->start + s->length - 1));
+    fprintf(to, "  %s%-5s%s %3lld  tokens %lld..%lld", paint(in, s->modality), og_modality_name(s->modality), plain(in),
+            (long long)number, (long long)s->start, (long long)(s->start + s->length - 1));
     if (s->modality == OG_TEXT) fprintf(to, "  %d codes", s->columns);
-    if (s->modality == OG_IMAGE)
-        fprintf(to, "  %d x %d codes%s", s->rows, s->columns, s->row_end ? ", row ends" : "");
+    if (s->modality == OG_IMAGE) fprintf(to, "  %d x %d codes%s", s->rows, s->columns, s->row_end ? ", row ends" : "");
     if (s->modality == OG_AUDIO) fprintf(to, "  %d frames", s->columns);
     if (s->levels > 1) fprintf(to, " x %d levels", s->levels);
     const char *book = s->codebook >= 0 ? og_packs_codebook(in->packs, s->codebook) : NULL;
@@ -92,14 +82,12 @@ static uint32_t modalities_of(const og_inspect *in, int32_t i) {
     int32_t columns = og_table_set_columns(in->set);
     uint32_t found = 0;
     for (int64_t t = 0; t < in->pack.n_valid; t++)
-        if (in->pack.modality[t] != OG_MARKER &&
-            any_row(in->rows + t * columns + info->first_column, info->n_columns))
+        if (in->pack.modality[t] != OG_MARKER && any_row(in->rows + t * columns + info->first_column, info->n_columns))
             found |= 1u << in->pack.modality[t];
     return found;
 }
 
-static void print_ngrams(const og_inspect *in, int64_t t, const uint32_t *applies, int indent,
-                         FILE *to) {
+static void print_ngrams(const og_inspect *in, int64_t t, const uint32_t *applies, int indent, FILE *to) {
     int32_t columns = og_table_set_columns(in->set);
     int at = indent, tables = og_table_set_count(in->set);
     for (int32_t i = 0; i < tables && i < TABLES; i++) {
@@ -112,8 +100,7 @@ static void print_ngrams(const og_inspect *in, int64_t t, const uint32_t *applie
         fputs(word, to);
         at += (int)strlen(word);
         for (int32_t c = 0; c < info->n_columns; c++) {
-            int n = ngram(word, sizeof word, og_table_set_column(in->set, info->first_column + c),
-                          rows[c]);
+            int n = ngram(word, sizeof word, og_table_set_column(in->set, info->first_column + c), rows[c]);
             if (at + n > OG_INSPECT_WIDTH) {
                 fprintf(to, "\n%*s", indent + 4, "");
                 at = indent + 4;
@@ -138,11 +125,9 @@ static void print_tokens(const og_inspect *in, FILE *to) {
     uint32_t applies[TABLES] = {0};
     for (int32_t i = 0; in->set && i < og_table_set_count(in->set) && i < TABLES; i++)
         applies[i] = modalities_of(in, i);
-    fprintf(to, "\n%s%6s %4s %-6s %4s %4s %4s %3s %8s %-11s %5s w%s%s\n", bold(in), "token", "doc",
-            "", "seg", "row", "col", "lev", "id", "code", "pos",
-            in->set && og_table_set_count(in->set)
-                ? "  n-grams: table order:row, \u00b7 where it does not exist"
-                : "",
+    fprintf(to, "\n%s%6s %4s %-6s %4s %4s %4s %3s %8s %-11s %5s w%s%s\n", bold(in), "token", "doc", "", "seg", "row",
+            "col", "lev", "id", "code", "pos",
+            in->set && og_table_set_count(in->set) ? "  n-grams: table order:row, \u00b7 where it does not exist" : "",
             plain(in));
     for (int64_t t = in->from; t < in->to; t++) {
         int32_t m = p->modality[t];
@@ -157,9 +142,9 @@ static void print_tokens(const og_inspect *in, FILE *to) {
             snprintf(code, sizeof code, "%s", name);
         else
             snprintf(code, sizeof code, "%d", (p->tokens[t] - ids->base[m]) % ids->codes[m]);
-        fprintf(to, "%s%6lld %4s %-6s %4s %4s %4s %3s %8d %-11s %5d %g", paint(in, m), (long long)t,
-                doc, og_modality_name(m), segment, row, column, level, p->tokens[t], code,
-                p->pos[t], (double)p->loss_weight[t]);
+        fprintf(to, "%s%6lld %4s %-6s %4s %4s %4s %3s %8d %-11s %5d %g", paint(in, m), (long long)t, doc,
+                og_modality_name(m), segment, row, column, level, p->tokens[t], code, p->pos[t],
+                (double)p->loss_weight[t]);
         if (in->set) print_ngrams(in, t, applies, INDENT, to);
         fprintf(to, "%s\n", plain(in));
     }
@@ -167,16 +152,16 @@ static void print_tokens(const og_inspect *in, FILE *to) {
 
 void og_inspect_print(const og_inspect *in, FILE *to) {
     const og_pack *p = &in->pack;
-    fprintf(to, "%spack %lld of %lld%s  %s\n", bold(in), (long long)in->number,
-            (long long)og_packs_count(in->packs), plain(in), in->path);
+    fprintf(to, "%spack %lld of %lld%s  %s\n", bold(in), (long long)in->number, (long long)og_packs_count(in->packs),
+            plain(in), in->path);
     fprintf(to, "%lld tokens, %lld pads; %lld documents, %lld segments\n", (long long)p->n_tokens,
             (long long)(p->n_tokens - p->n_valid), (long long)p->n_docs, (long long)p->n_segments);
     int64_t s = 0;
     for (int64_t d = 0; d < p->n_docs; d++) {
         const og_origin *o = &p->origin[d];
-        fprintf(to, "\n%sdocument %lld%s  tokens %lld..%lld  from shard %lld, document %lld",
-                bold(in), (long long)d, plain(in), (long long)p->cu_seqlens[d],
-                (long long)p->cu_seqlens[d + 1] - 1, (long long)o->shard, (long long)o->index);
+        fprintf(to, "\n%sdocument %lld%s  tokens %lld..%lld  from shard %lld, document %lld", bold(in), (long long)d,
+                plain(in), (long long)p->cu_seqlens[d], (long long)p->cu_seqlens[d + 1] - 1, (long long)o->shard,
+                (long long)o->index);
         if (o->offset) fprintf(to, ", its tokens from %lld on", (long long)o->offset);
         if (p->continues[d]) fputs(", continued", to);
         fputc('\n', to);
@@ -186,9 +171,9 @@ void og_inspect_print(const og_inspect *in, FILE *to) {
         fputc('\n', to);
         for (int32_t i = 0; i < og_table_set_count(in->set); i++) {
             const og_table_info *info = og_table_set_info(in->set, i);
-            fprintf(to, "table %-16.40s %3d columns, %lld rows of %lld %s, fingerprint %.12s\n",
-                    info->name, info->n_columns, (long long)info->rows, (long long)info->dim,
-                    og_dtype_name(info->dtype), info->fingerprint);
+            fprintf(to, "table %-16.40s %3d columns, %lld rows of %lld %s, fingerprint %.12s\n", info->name,
+                    info->n_columns, (long long)info->rows, (long long)info->dim, og_dtype_name(info->dtype),
+                    info->fingerprint);
         }
     }
     print_tokens(in, to);

@@ -7,7 +7,9 @@
 #include <string.h>
 
 static void print_help(FILE *to) {
-    fprintf(to, "omnigram %s: multimodal Over-Encoding research\n\nusage: omnigram VERB [options]   (VERB --help explains one)\n\n",
+    fprintf(to,
+            "omnigram %s: multimodal Over-Encoding research\n\nusage: omnigram VERB [options]   (VERB --help explains "
+            "one)\n\n",
             og_version());
     for (int i = 0; og_verbs[i]; i++) fprintf(to, "  %-10s %s\n", og_verbs[i]->name, og_verbs[i]->summary);
 }

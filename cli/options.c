@@ -60,14 +60,16 @@ static int check_json(const char *verb, const char *path, const og_option *optio
     struct stat is;
     char folder[4096];
     const char *slash = strrchr(path, '/');
-    int n = !slash ? snprintf(folder, sizeof folder, ".") : snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    int n = !slash ? snprintf(folder, sizeof folder, ".")
+                   : snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
     if (n < 0 || n >= (int)sizeof folder)
         og_fail(&err, OG_EINVAL, "--json: a path of %zu bytes; at most %zu", strlen(path), sizeof folder);
     else if (!stat(path, &is) && S_ISDIR(is.st_mode))
         og_fail(&err, OG_EINVAL, "--json %s: is a folder, not a file", path);
     else if (!stat(folder, &is) && !S_ISDIR(is.st_mode))
         og_fail(&err, OG_EINVAL, "--json %s: %s is a file, not a folder", path, folder);
-    else if (access(folder, W_OK) && !(errno == ENOENT && (is_within(path, value_of(options, "--out")) || is_within(path, value_of(options, "--run")))))
+    else if (access(folder, W_OK) && !(errno == ENOENT && (is_within(path, value_of(options, "--out")) ||
+                                                           is_within(path, value_of(options, "--run")))))
         og_fail(&err, OG_EIO, "--json %s: cannot be written: %s: %s", path, folder, strerror(errno));
     else
         return 0;
@@ -151,8 +153,8 @@ static og_status override_section(og_config *config, const char *name, const cha
     return status;
 }
 
-int og_options_section(const char *verb, const char *path, const char *name, const og_arguments *arguments, og_config **out,
-                       const og_config **section) {
+int og_options_section(const char *verb, const char *path, const char *name, const og_arguments *arguments,
+                       og_config **out, const og_config **section) {
     const og_arguments none = {0};
     og_config *config = NULL;
     if (og_options_config(verb, path, &none, &config)) return 1;

@@ -21,8 +21,8 @@ static og_status add(lengths *l, int64_t length, og_error *err) {
     return OG_OK;
 }
 
-static og_status apply(lengths *l, int64_t length, const og_pack_policy *policy, const char *path,
-                       int64_t line, og_error *err) {
+static og_status apply(lengths *l, int64_t length, const og_pack_policy *policy, const char *path, int64_t line,
+                       og_error *err) {
     l->read++;
     l->tokens += length;
     if (length == 0) {
@@ -52,8 +52,7 @@ static og_status apply(lengths *l, int64_t length, const og_pack_policy *policy,
     }
 }
 
-static og_status read_lengths(const char *path, const og_pack_policy *policy, lengths *out,
-                              og_error *err) {
+static og_status read_lengths(const char *path, const og_pack_policy *policy, lengths *out, og_error *err) {
     char *text;
     int64_t bytes, line = 1;
     OG_TRY(og_file_read(path, INT64_C(1) << 40, &text, &bytes, err));
@@ -71,10 +70,9 @@ static og_status read_lengths(const char *path, const og_pack_policy *policy, le
             value = value * 10 + (*c - '0');
         if (from == to && stop == end) break; /* the file's last line break, or nothing at all */
         if (digits == 0 || from + digits != to)
-            status = og_fail(
-                err, OG_EFORMAT,
-                "%s:%lld: '%.*s' is no length; a line holds one integer from 0 to 999999999999999",
-                path, (long long)line, (int)(to - from < 40 ? to - from : 40), from);
+            status = og_fail(err, OG_EFORMAT,
+                             "%s:%lld: '%.*s' is no length; a line holds one integer from 0 to 999999999999999", path,
+                             (long long)line, (int)(to - from < 40 ? to - from : 40), from);
         else
             status = apply(out, value, policy, path, line, err);
         at = stop + 1;
@@ -90,8 +88,8 @@ static double cpu_seconds(void) {
 }
 
 /* The least of several runs, since the first one pays for the memory. */
-static og_status measure(const lengths *l, const og_pack_policy *policy, og_pack_plan **plan,
-                         double *seconds, og_error *err) {
+static og_status measure(const lengths *l, const og_pack_policy *policy, og_pack_plan **plan, double *seconds,
+                         og_error *err) {
     double all = 0, least = 0;
     for (int run = 0; run < 20 && (run < 3 || all < 0.2); run++) {
         og_pack_plan *next;
@@ -113,8 +111,7 @@ int og_pack_lengths_file(const char *path, const og_pack_policy *policy, const c
     og_pack_plan *plan = NULL;
     double seconds = 0;
     og_status status = read_lengths(path, policy, &l, &err);
-    if (status == OG_OK && l.read == 0)
-        status = og_fail(&err, OG_EFORMAT, "%s: no lengths in it", path);
+    if (status == OG_OK && l.read == 0) status = og_fail(&err, OG_EFORMAT, "%s: no lengths in it", path);
     if (status == OG_OK) status = measure(&l, policy, &plan, &seconds, &err);
     int failed = status == OG_OK ? 0 : og_verb_fail("pack", &err);
     if (!failed) {
@@ -122,16 +119,15 @@ int og_pack_lengths_file(const char *path, const og_pack_policy *policy, const c
         fprintf(json && !strcmp(json, "-") ? stderr : stdout,
                 "%lld documents in %lld packs of %lld tokens: %.3f %% full, no packing has fewer "
                 "than %lld; %.1f M documents/s\n",
-                (long long)l.n, (long long)plan->n_bins, (long long)policy->capacity,
-                100 * plan->fill, (long long)plan->lower_bound, rate / 1e6);
-        json_t *object = json_pack(
-            "{s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "bins",
-            (json_int_t)plan->n_bins, "lower_bound", (json_int_t)plan->lower_bound, "fill",
-            plan->fill, "documents_per_s", rate, "capacity", (json_int_t)policy->capacity, "read",
-            (json_int_t)l.read, "documents", (json_int_t)l.n, "empty", (json_int_t)l.empty,
-            "dropped", (json_int_t)l.dropped, "cut", (json_int_t)l.cut, "fragmented",
-            (json_int_t)l.fragmented, "tokens", (json_int_t)l.tokens, "tokens_lost",
-            (json_int_t)l.lost, "seconds", seconds);
+                (long long)l.n, (long long)plan->n_bins, (long long)policy->capacity, 100 * plan->fill,
+                (long long)plan->lower_bound, rate / 1e6);
+        json_t *object =
+            json_pack("{s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "bins",
+                      (json_int_t)plan->n_bins, "lower_bound", (json_int_t)plan->lower_bound, "fill", plan->fill,
+                      "documents_per_s", rate, "capacity", (json_int_t)policy->capacity, "read", (json_int_t)l.read,
+                      "documents", (json_int_t)l.n, "empty", (json_int_t)l.empty, "dropped", (json_int_t)l.dropped,
+                      "cut", (json_int_t)l.cut, "fragmented", (json_int_t)l.fragmented, "tokens", (json_int_t)l.tokens,
+                      "tokens_lost", (json_int_t)l.lost, "seconds", seconds);
         failed = og_json_result("pack", json, object);
     }
     og_pack_plan_free(plan);

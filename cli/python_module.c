@@ -47,8 +47,10 @@ int og_run_python_module(const char *verb, const char *module, int argc, char **
     words[2] = (char *)(uintptr_t)module;
     for (int i = 0; i < argc; i++) words[3 + i] = argv[i];
     execvp(python, words);
-    fprintf(stderr, "omnigram %s: cannot run %s: %s; set OMNIGRAM_PYTHON to a Python with the packages of tools/requirements.txt\n", verb,
-            python, strerror(errno));
+    fprintf(
+        stderr,
+        "omnigram %s: cannot run %s: %s; set OMNIGRAM_PYTHON to a Python with the packages of tools/requirements.txt\n",
+        verb, python, strerror(errno));
     free(words);
     return 1;
 }

@@ -12,12 +12,12 @@
 typedef struct og_quantize_part { /* a modality with a codebook: image, audio */
     const og_modality_type *type;
     og_modality_impl *impl;
-    og_config *preprocess;           /* of the reader, owned */
+    og_config *preprocess; /* of the reader, owned */
     const og_quantizer_type *quantizer;
-    og_config *fit;                  /* the quantizer's own keys, owned */
-    int64_t sample;                  /* most vectors that it is fitted to or measured on */
-    int64_t items;                   /* stored items of this modality; 0: none, and no codebook */
-    og_codebook *codebook;           /* owned */
+    og_config *fit;        /* the quantizer's own keys, owned */
+    int64_t sample;        /* most vectors that it is fitted to or measured on */
+    int64_t items;         /* stored items of this modality; 0: none, and no codebook */
+    og_codebook *codebook; /* owned */
 } og_quantize_part;
 
 typedef struct og_quantize_item { /* codes of a stored item: values + first, or none yet (first -1) */
@@ -49,17 +49,18 @@ typedef struct og_quantize {
 og_status og_quantize_open(const og_config *config, og_quantize *q, og_error *err) OG_MUST_USE;
 void og_quantize_close(og_quantize *q);
 
-/* quantize_vectors.c: up to `most` vectors [*n][dim] of a split's distinct items, og_release; *seen counts all. Which ones are kept depends
- * on their item and place in it alone. */
-og_status og_quantize_vectors(const og_quantize *q, int32_t modality, int32_t split, int64_t most, float **vectors, int64_t *n,
-                              int64_t *seen, og_error *err) OG_MUST_USE;
+/* quantize_vectors.c: up to `most` vectors [*n][dim] of a split's distinct items, og_release; *seen counts all. Which
+ * ones are kept depends on their item and place in it alone. */
+og_status og_quantize_vectors(const og_quantize *q, int32_t modality, int32_t split, int64_t most, float **vectors,
+                              int64_t *n, int64_t *seen, og_error *err) OG_MUST_USE;
 /* Calls fn for every distinct item of a modality in the splits [first, last]. */
-typedef og_status og_quantize_item_fn(void *context, const og_media *media, int64_t unique, const char *document, int64_t item,
-                                      og_error *err);
+typedef og_status og_quantize_item_fn(void *context, const og_media *media, int64_t unique, const char *document,
+                                      int64_t item, og_error *err);
 og_status og_quantize_each(const og_quantize *q, int32_t modality, int32_t first, int32_t last, const char *stage,
                            og_quantize_item_fn *fn, void *context, og_error *err) OG_MUST_USE;
 
-/* quantize_fit.c, quantize_reuse.c: the tokenizer and the codebooks, fitted to train or taken from a folder; saved in out. */
+/* quantize_fit.c, quantize_reuse.c: the tokenizer and the codebooks, fitted to train or taken from a folder; saved in
+ * out. */
 og_status og_quantize_fit(og_quantize *q, og_error *err) OG_MUST_USE;
 og_status og_quantize_reuse(og_quantize *q, og_error *err) OG_MUST_USE;
 og_status og_quantize_path(const char *folder, const char *leaf, char out[4096], og_error *err) OG_MUST_USE;
@@ -70,8 +71,8 @@ og_status og_quantize_documents(og_quantize *q, og_error *err) OG_MUST_USE;
 og_status og_quantize_preview(const og_quantize *q, og_error *err) OG_MUST_USE;
 
 /* quantize_record.c: the key of a run, and whether a folder holds its finished result. */
-og_status og_quantize_key(const og_config *config, const char *prepared, const char *codebooks, char out[OG_DIGEST_TEXT],
-                          og_error *err) OG_MUST_USE;
+og_status og_quantize_key(const og_config *config, const char *prepared, const char *codebooks,
+                          char out[OG_DIGEST_TEXT], og_error *err) OG_MUST_USE;
 json_t *og_quantize_cached(const char *folder, const char *key); /* the record, or NULL */
 og_status og_quantize_record(const char *folder, json_t *record, og_error *err) OG_MUST_USE;
 

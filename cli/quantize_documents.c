@@ -8,16 +8,17 @@
 
 static og_status make_ids(const og_quantize *q, og_id_map *ids, og_error *err) {
     const og_codebook *image = q->parts[OG_IMAGE].codebook, *audio = q->parts[OG_AUDIO].codebook;
-    return og_id_map_make(og_tokenizer_vocab(q->tokenizer), image ? image->size : 0, image ? image->levels : 1, audio ? audio->size : 0,
-                          audio ? audio->levels : 1, ids, err);
+    return og_id_map_make(og_tokenizer_vocab(q->tokenizer), image ? image->size : 0, image ? image->levels : 1,
+                          audio ? audio->size : 0, audio ? audio->levels : 1, ids, err);
 }
 
 static og_status add_text(const og_quantize *q, og_documents_builder *builder, const og_media *media, og_error *err) {
     int32_t *ids;
     int64_t n;
     OG_TRY(og_tokenizer_encode(q->tokenizer, media->data, media->shape[0], &ids, &n, err));
-    og_status status = n > INT32_MAX ? og_fail(err, OG_EINVAL, "%lld tokens; a text has at most %d", (long long)n, INT32_MAX)
-                                     : og_documents_item(builder, OG_TEXT, ids, 1, (int32_t)n, 1, -1, err);
+    og_status status = n > INT32_MAX
+                           ? og_fail(err, OG_EINVAL, "%lld tokens; a text has at most %d", (long long)n, INT32_MAX)
+                           : og_documents_item(builder, OG_TEXT, ids, 1, (int32_t)n, 1, -1, err);
     og_release(ids);
     return status;
 }
@@ -29,14 +30,15 @@ static og_status add_item(const og_quantize *q, og_documents_builder *builder, c
     const og_quantize_item *item = &q->items[unique];
     if (m < 0 || m >= OG_N_MODALITIES || !q->parts[m].codebook || item->first < 0)
         return og_fail(err, OG_EINTERNAL, "a stored item of modality %d has no codes", m);
-    return og_documents_item(builder, m, q->codes[m].values + item->first, item->rows, item->columns, q->parts[m].codebook->levels,
-                             codebooks[m], err);
+    return og_documents_item(builder, m, q->codes[m].values + item->first, item->rows, item->columns,
+                             q->parts[m].codebook->levels, codebooks[m], err);
 }
 
 static og_status add_documents(const og_quantize *q, int32_t split, og_documents_builder *builder, og_error *err) {
     int32_t codebooks[OG_N_MODALITIES] = {-1, -1, -1, -1};
     for (int32_t m = OG_IMAGE; m <= OG_AUDIO; m++)
-        if (q->parts[m].codebook) OG_TRY(og_documents_codebook(builder, q->parts[m].codebook->fingerprint, &codebooks[m], err));
+        if (q->parts[m].codebook)
+            OG_TRY(og_documents_codebook(builder, q->parts[m].codebook->fingerprint, &codebooks[m], err));
     char stage[64];
     snprintf(stage, sizeof stage, "documents of %s", og_split_name(split));
     int64_t n = og_prepared_count(q->prepared, split);
@@ -87,9 +89,9 @@ static og_status counters_so_far(const og_quantize *q, og_config **out, og_error
 static void report(og_quantize *q, int32_t split, const og_documents *documents) {
     json_int_t tokens[OG_N_MODALITIES] = {0};
     for (int64_t t = 0; t < documents->n_tokens; t++) tokens[documents->modality[t]]++;
-    json_t *of_split = json_pack("{s:I, s:I, s:{s:I, s:I, s:I, s:I}}", "documents", (json_int_t)documents->n_docs, "tokens",
-                                 (json_int_t)documents->n_tokens, "by_modality", "text", tokens[OG_TEXT], "image", tokens[OG_IMAGE], "audio",
-                                 tokens[OG_AUDIO], "marker", tokens[OG_MARKER]);
+    json_t *of_split = json_pack("{s:I, s:I, s:{s:I, s:I, s:I, s:I}}", "documents", (json_int_t)documents->n_docs,
+                                 "tokens", (json_int_t)documents->n_tokens, "by_modality", "text", tokens[OG_TEXT],
+                                 "image", tokens[OG_IMAGE], "audio", tokens[OG_AUDIO], "marker", tokens[OG_MARKER]);
     json_t *all = json_object_get(q->result, "splits");
     if (!all) json_object_set_new(q->result, "splits", all = json_object());
     json_object_set_new(all, og_split_name(split), of_split);

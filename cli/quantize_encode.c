@@ -28,8 +28,9 @@ static og_status check_codes(const batch *b, const int32_t *codes, og_error *err
     for (int64_t p = 0; p < b->n_pending; at += b->pending[p++].vectors)
         for (int64_t i = 0; i < b->pending[p].vectors; i++)
             if (codes[(at + i) * levels] < 0)
-                return og_fail(err, OG_EFORMAT, "document '%s', item %lld: vector %lld of this %s is not finite and has no code",
-                               b->pending[p].document, (long long)b->pending[p].item, (long long)i, b->part->type->name);
+                return og_fail(
+                    err, OG_EFORMAT, "document '%s', item %lld: vector %lld of this %s is not finite and has no code",
+                    b->pending[p].document, (long long)b->pending[p].item, (long long)i, b->part->type->name);
     return OG_OK;
 }
 
@@ -55,7 +56,8 @@ static og_status flush(batch *b, og_error *err) {
     return OG_OK;
 }
 
-static og_status add_item(void *context, const og_media *media, int64_t unique, const char *document, int64_t item, og_error *err) {
+static og_status add_item(void *context, const og_media *media, int64_t unique, const char *document, int64_t item,
+                          og_error *err) {
     batch *b = context;
     float *vectors;
     int32_t rows, columns;

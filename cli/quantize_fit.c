@@ -9,7 +9,8 @@
 
 og_status og_quantize_path(const char *folder, const char *leaf, char out[4096], og_error *err) {
     int n = snprintf(out, 4096, "%s/%s", folder, leaf);
-    if (n < 0 || n >= 4096) return og_fail(err, OG_EINVAL, "the path %.100s.../%s is longer than 4095 bytes", folder, leaf);
+    if (n < 0 || n >= 4096)
+        return og_fail(err, OG_EINVAL, "the path %.100s.../%s is longer than 4095 bytes", folder, leaf);
     return OG_OK;
 }
 
@@ -25,7 +26,8 @@ typedef struct texts {
     int64_t n, capacity_text, capacity_bytes;
 } texts;
 
-static og_status add_text(void *context, const og_media *media, int64_t unique, const char *document, int64_t item, og_error *err) {
+static og_status add_text(void *context, const og_media *media, int64_t unique, const char *document, int64_t item,
+                          og_error *err) {
     (void)unique, (void)document, (void)item;
     texts *t = context;
     void *text = (void *)t->text, *bytes = t->bytes;
@@ -44,7 +46,8 @@ static og_status fit_tokenizer(og_quantize *q, og_error *err) {
     OG_TRY(og_quantize_path(q->out, "tokenizer.model", path, err));
     double begin = seconds_now();
     og_status status = og_quantize_each(q, OG_TEXT, OG_TRAIN, OG_TRAIN, "read train text", add_text, &t, err);
-    if (status == OG_OK && !t.n) status = og_fail(err, OG_EINVAL, "%s: no text in the train split to fit a tokenizer to", q->prepared_path);
+    if (status == OG_OK && !t.n)
+        status = og_fail(err, OG_EINVAL, "%s: no text in the train split to fit a tokenizer to", q->prepared_path);
     if (status == OG_OK) status = og_tokenizer_train(t.text, t.bytes, t.n, q->vocab, path, err);
     if (status == OG_OK) status = og_tokenizer_open(path, &q->tokenizer, err);
     if (status == OG_OK)
@@ -59,9 +62,10 @@ static og_status fit_tokenizer(og_quantize *q, og_error *err) {
 
 /* Health of one split as JSON; a ratio to no variance is null. */
 static json_t *health_json(const og_codebook_health *h, int64_t seen) {
-    return json_pack("{s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:o}", "vectors", (json_int_t)h->vectors, "of", (json_int_t)seen, "not_finite",
-                     (json_int_t)h->not_finite, "used", (json_int_t)h->used, "expected_used", h->expected_used, "perplexity",
-                     h->perplexity, "mse", h->mse, "relative_mse", isfinite(h->relative_mse) ? json_real(h->relative_mse) : json_null());
+    return json_pack("{s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:o}", "vectors", (json_int_t)h->vectors, "of",
+                     (json_int_t)seen, "not_finite", (json_int_t)h->not_finite, "used", (json_int_t)h->used,
+                     "expected_used", h->expected_used, "perplexity", h->perplexity, "mse", h->mse, "relative_mse",
+                     isfinite(h->relative_mse) ? json_real(h->relative_mse) : json_null());
 }
 
 static og_status health_config(json_t *health, og_config **out, og_error *err) {
@@ -73,7 +77,8 @@ static og_status health_config(json_t *health, og_config **out, og_error *err) {
 }
 
 /* The codebook of vectors, before its health is known. */
-static og_status fit_codes(const og_quantize *q, int32_t modality, const float *vectors, int64_t n, og_codebook **out, og_error *err) {
+static og_status fit_codes(const og_quantize *q, int32_t modality, const float *vectors, int64_t n, og_codebook **out,
+                           og_error *err) {
     const og_quantize_part *part = &q->parts[modality];
     float *codes;
     int32_t levels;
@@ -89,13 +94,15 @@ static og_status fit_codes(const og_quantize *q, int32_t modality, const float *
     return status;
 }
 
-static og_status measure(const og_quantize *q, int32_t modality, const og_codebook *codebook, int32_t split, const float *vectors,
-                         int64_t n, int64_t seen, json_t *health, og_error *err) {
+static og_status measure(const og_quantize *q, int32_t modality, const og_codebook *codebook, int32_t split,
+                         const float *vectors, int64_t n, int64_t seen, json_t *health, og_error *err) {
     og_codebook_health h;
     OG_TRY(og_codebook_measure(codebook, vectors, n, q->pool, &h, err));
-    fprintf(stderr, "quantize: %s codebook on %s: %lld of %lld codes used (uniform draws: %.0f), perplexity %.1f, relative error %.4f, %lld vectors\n",
-            q->parts[modality].type->name, og_split_name(split), (long long)h.used, (long long)codebook->size, h.expected_used,
-            h.perplexity, h.relative_mse, (long long)n);
+    fprintf(stderr,
+            "quantize: %s codebook on %s: %lld of %lld codes used (uniform draws: %.0f), perplexity %.1f, relative "
+            "error %.4f, %lld vectors\n",
+            q->parts[modality].type->name, og_split_name(split), (long long)h.used, (long long)codebook->size,
+            h.expected_used, h.perplexity, h.relative_mse, (long long)n);
     json_object_set_new(health, og_split_name(split), health_json(&h, seen));
     return OG_OK;
 }
@@ -106,10 +113,13 @@ static og_status fit_part(og_quantize *q, int32_t modality, json_t *health, og_e
     int64_t n, seen;
     double begin = seconds_now();
     OG_TRY(og_quantize_vectors(q, modality, OG_TRAIN, part->sample, &vectors, &n, &seen, err));
-    og_status status = n ? OG_OK : og_fail(err, OG_EINVAL, "%s: %lld %s items, none of them in the train split to fit a codebook to",
-                                           q->prepared_path, (long long)part->items, part->type->name);
+    og_status status =
+        n ? OG_OK
+          : og_fail(err, OG_EINVAL, "%s: %lld %s items, none of them in the train split to fit a codebook to",
+                    q->prepared_path, (long long)part->items, part->type->name);
     if (status == OG_OK) {
-        fprintf(stderr, "quantize: fit %s codebook to %lld vectors of %lld\n", part->type->name, (long long)n, (long long)seen);
+        fprintf(stderr, "quantize: fit %s codebook to %lld vectors of %lld\n", part->type->name, (long long)n,
+                (long long)seen);
         status = fit_codes(q, modality, vectors, n, &part->codebook, err);
     }
     double fitted = seconds_now();
@@ -122,10 +132,11 @@ static og_status fit_part(og_quantize *q, int32_t modality, json_t *health, og_e
     if (status == OG_OK) status = health_config(health, &part->codebook->health, err);
     if (status == OG_OK)
         json_object_set_new(q->result, part->type->name,
-                            json_pack("{s:s, s:s, s:I, s:i, s:I, s:I, s:O, s:f}", "quantizer", part->quantizer->name, "fingerprint",
-                                      part->codebook->fingerprint, "size", (json_int_t)part->codebook->size, "levels",
-                                      part->codebook->levels, "dim", (json_int_t)part->codebook->dim, "items", (json_int_t)part->items,
-                                      "health", health, "fit_seconds", fitted - begin));
+                            json_pack("{s:s, s:s, s:I, s:i, s:I, s:I, s:O, s:f}", "quantizer", part->quantizer->name,
+                                      "fingerprint", part->codebook->fingerprint, "size",
+                                      (json_int_t)part->codebook->size, "levels", part->codebook->levels, "dim",
+                                      (json_int_t)part->codebook->dim, "items", (json_int_t)part->items, "health",
+                                      health, "fit_seconds", fitted - begin));
     return status;
 }
 
@@ -134,7 +145,8 @@ og_status og_quantize_fit(og_quantize *q, og_error *err) {
     for (int32_t m = OG_IMAGE; m <= OG_AUDIO; m++) {
         if (!q->parts[m].items) continue;
         json_t *health = json_object();
-        og_status status = health ? fit_part(q, m, health, err) : og_fail(err, OG_ENOMEM, "no memory for health figures");
+        og_status status =
+            health ? fit_part(q, m, health, err) : og_fail(err, OG_ENOMEM, "no memory for health figures");
         json_decref(health);
         OG_TRY(status);
         char leaf[64], path[4096];

@@ -17,7 +17,8 @@ typedef struct gallery {
 } gallery;
 
 /* Both pictures go through restore, so that they differ by the codes alone. */
-static og_status add_item(void *context, const og_media *media, int64_t unique, const char *document, int64_t item, og_error *err) {
+static og_status add_item(void *context, const og_media *media, int64_t unique, const char *document, int64_t item,
+                          og_error *err) {
     (void)document, (void)item;
     gallery *g = context;
     if (g->n == g->most) return OG_OK;
@@ -28,11 +29,13 @@ static og_status add_item(void *context, const og_media *media, int64_t unique, 
     int64_t n = (int64_t)rows * columns;
     preview *p = &g->items[g->n];
     decoded = og_alloc(n * part->codebook->dim, sizeof *decoded);
-    og_status status = decoded ? OG_OK : og_fail(err, OG_ENOMEM, "no memory for a preview of %lld vectors", (long long)n);
+    og_status status =
+        decoded ? OG_OK : og_fail(err, OG_ENOMEM, "no memory for a preview of %lld vectors", (long long)n);
     if (status == OG_OK) status = part->type->restore(part->impl, vectors, rows, columns, &p->original, err);
     if (status == OG_OK) g->n++; /* from here on the gallery frees it */
     if (status == OG_OK)
-        status = part->quantizer->decode(part->codebook, g->q->codes[g->modality].values + g->q->items[unique].first, n, decoded, err);
+        status = part->quantizer->decode(part->codebook, g->q->codes[g->modality].values + g->q->items[unique].first, n,
+                                         decoded, err);
     if (status == OG_OK) status = part->type->restore(part->impl, decoded, rows, columns, &p->restored, err);
     og_release(vectors);
     og_release(decoded);
@@ -61,7 +64,8 @@ static og_status put(og_arrays_writer *writer, const gallery *g, int append, og_
         for (int side = 0; side < 2; side++) {
             const og_media *media = side ? &g->items[i].restored : &g->items[i].original;
             char name[64];
-            snprintf(name, sizeof name, "%s.%lld.%s", g->part->type->name, (long long)i, side ? "restored" : "original");
+            snprintf(name, sizeof name, "%s.%lld.%s", g->part->type->name, (long long)i,
+                     side ? "restored" : "original");
             if (append)
                 OG_TRY(og_arrays_writer_append(writer, media->data, media_bytes(media), err));
             else
@@ -89,10 +93,14 @@ og_status og_quantize_preview(const og_quantize *q, og_error *err) {
     for (int i = 0; i < 2; i++) {
         int32_t modality = i ? OG_AUDIO : OG_IMAGE;
         gallery *g = &galleries[i];
-        *g = (gallery){.q = q, .part = &q->parts[modality], .modality = modality, .most = i ? (q->n_previews + 3) / 4 : q->n_previews};
+        *g = (gallery){.q = q,
+                       .part = &q->parts[modality],
+                       .modality = modality,
+                       .most = i ? (q->n_previews + 3) / 4 : q->n_previews};
         g->items = og_alloc_zero(g->most, sizeof *g->items);
         if (status != OG_OK) continue;
-        status = g->items ? collect(g, err) : og_fail(err, OG_ENOMEM, "no memory for %lld previews", (long long)g->most);
+        status =
+            g->items ? collect(g, err) : og_fail(err, OG_ENOMEM, "no memory for %lld previews", (long long)g->most);
     }
     if (status == OG_OK) status = save(galleries, path, err);
     for (int i = 0; i < 2; i++) {

@@ -15,7 +15,8 @@ static og_status add_file(og_digest *digest, const char *folder, const char *lea
     return og_digest_add(digest, text, OG_DIGEST_TEXT - 1, err);
 }
 
-static og_status add_all(og_digest *digest, const og_config *config, const char *prepared, const char *codebooks, og_error *err) {
+static og_status add_all(og_digest *digest, const og_config *config, const char *prepared, const char *codebooks,
+                         og_error *err) {
     char *json;
     OG_TRY(og_digest_add(digest, og_version(), (int64_t)strlen(og_version()), err));
     OG_TRY(og_config_to_json(config, &json, err));
@@ -29,8 +30,8 @@ static og_status add_all(og_digest *digest, const og_config *config, const char 
     return add_file(digest, codebooks, "audio.codebook.safetensors", err);
 }
 
-og_status og_quantize_key(const og_config *config, const char *prepared, const char *codebooks, char out[OG_DIGEST_TEXT],
-                          og_error *err) {
+og_status og_quantize_key(const og_config *config, const char *prepared, const char *codebooks,
+                          char out[OG_DIGEST_TEXT], og_error *err) {
     og_digest *digest;
     OG_TRY(og_digest_new(&digest, err));
     og_status status = add_all(digest, config, prepared, codebooks, err);

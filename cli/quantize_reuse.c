@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* Whether two trees say the same, by their canonical JSON; the texts for messages (og_release). */
-static og_status compare(const og_config *a, const og_config *b, char **a_text, char **b_text, int *same, og_error *err) {
+static og_status compare(const og_config *a, const og_config *b, char **a_text, char **b_text, int *same,
+                         og_error *err) {
     *a_text = *b_text = NULL;
     OG_TRY(og_config_to_json(a, a_text, err));
     og_status status = og_config_to_json(b, b_text, err);
@@ -31,8 +32,10 @@ static og_status refuse(const char *path, const og_config *fitted, const og_conf
             OG_TRY(compare(og_config_get(fitted, key), og_config_get(reader, key), &a, &b, &same, err));
             og_status status = OG_OK;
             if (!same)
-                status = og_fail(err, OG_EINVAL, "%s: the codebook was fitted to vectors with %s: %.120s, the prepared data have %s: %.120s", path,
-                                 key, a, key, b);
+                status =
+                    og_fail(err, OG_EINVAL,
+                            "%s: the codebook was fitted to vectors with %s: %.120s, the prepared data have %s: %.120s",
+                            path, key, a, key, b);
             og_release(a);
             og_release(b);
             if (!same) return status;
@@ -41,10 +44,11 @@ static og_status refuse(const char *path, const og_config *fitted, const og_conf
     return og_fail(err, OG_EINVAL, "%s: the codebook and the prepared data have different preprocessing", path);
 }
 
-static og_status check(const char *path, const og_quantize_part *part, const og_codebook *codebook, int32_t modality, og_error *err) {
+static og_status check(const char *path, const og_quantize_part *part, const og_codebook *codebook, int32_t modality,
+                       og_error *err) {
     if (codebook->modality != modality)
-        return og_fail(err, OG_EINVAL, "%s: a codebook of %s, where one of %s is needed", path, og_modality_name(codebook->modality),
-                       part->type->name);
+        return og_fail(err, OG_EINVAL, "%s: a codebook of %s, where one of %s is needed", path,
+                       og_modality_name(codebook->modality), part->type->name);
     char *a, *b;
     int same;
     OG_TRY(compare(codebook->preprocess, part->preprocess, &a, &b, &same, err));
@@ -52,8 +56,8 @@ static og_status check(const char *path, const og_quantize_part *part, const og_
     og_release(b);
     if (!same) return refuse(path, codebook->preprocess, part->preprocess, err);
     if (codebook->dim != part->type->dim(part->impl))
-        return og_fail(err, OG_EFORMAT, "%s: codes of %lld values, the prepared data give vectors of %lld", path, (long long)codebook->dim,
-                       (long long)part->type->dim(part->impl));
+        return og_fail(err, OG_EFORMAT, "%s: codes of %lld values, the prepared data give vectors of %lld", path,
+                       (long long)codebook->dim, (long long)part->type->dim(part->impl));
     return OG_OK;
 }
 
@@ -66,13 +70,15 @@ static og_status reuse_part(og_quantize *q, int32_t modality, og_error *err) {
     OG_TRY(check(path, part, part->codebook, modality, err));
     part->quantizer = og_quantizer_find(part->codebook->quantizer);
     if (!part->quantizer)
-        return og_fail(err, OG_ENOTSUP, "%s: made by the quantizer '%s', which this build does not have", path, part->codebook->quantizer);
+        return og_fail(err, OG_ENOTSUP, "%s: made by the quantizer '%s', which this build does not have", path,
+                       part->codebook->quantizer);
     OG_TRY(og_quantize_path(q->out, leaf, path, err));
     OG_TRY(og_codebook_save(part->codebook, path, err));
     json_object_set_new(q->result, part->type->name,
-                        json_pack("{s:s, s:s, s:I, s:i, s:I, s:I}", "quantizer", part->codebook->quantizer, "fingerprint",
-                                  part->codebook->fingerprint, "size", (json_int_t)part->codebook->size, "levels",
-                                  part->codebook->levels, "dim", (json_int_t)part->codebook->dim, "items", (json_int_t)part->items));
+                        json_pack("{s:s, s:s, s:I, s:i, s:I, s:I}", "quantizer", part->codebook->quantizer,
+                                  "fingerprint", part->codebook->fingerprint, "size", (json_int_t)part->codebook->size,
+                                  "levels", part->codebook->levels, "dim", (json_int_t)part->codebook->dim, "items",
+                                  (json_int_t)part->items));
     return OG_OK;
 }
 
@@ -86,8 +92,9 @@ og_status og_quantize_reuse(og_quantize *q, og_error *err) {
     if (status == OG_OK) status = og_file_write(path, model, bytes, err);
     og_release(model);
     OG_TRY(status);
-    json_object_set_new(q->result, "text", json_pack("{s:I, s:s}", "vocab", (json_int_t)og_tokenizer_vocab(q->tokenizer), "fingerprint",
-                                                     og_tokenizer_fingerprint(q->tokenizer)));
+    json_object_set_new(q->result, "text",
+                        json_pack("{s:I, s:s}", "vocab", (json_int_t)og_tokenizer_vocab(q->tokenizer), "fingerprint",
+                                  og_tokenizer_fingerprint(q->tokenizer)));
     for (int32_t m = OG_IMAGE; m <= OG_AUDIO; m++)
         if (q->parts[m].items) OG_TRY(reuse_part(q, m, err));
     return OG_OK;

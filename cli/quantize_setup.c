@@ -15,9 +15,11 @@ static const og_key keys[] = {
     {"text", OG_KEY_NODE, offsetof(settings, text), "", 0, 0, NULL, "the tokenizer"},
     {"image", OG_KEY_NODE, offsetof(settings, image), "", 0, 0, NULL, "the image quantizer"},
     {"audio", OG_KEY_NODE, offsetof(settings, audio), "", 0, 0, NULL, "the audio quantizer"},
-    {"threads", OG_KEY_I64, offsetof(settings, threads), "0", 0, 1024, NULL, "0: one for each processor; results do not depend on it"},
+    {"threads", OG_KEY_I64, offsetof(settings, threads), "0", 0, 1024, NULL,
+     "0: one for each processor; results do not depend on it"},
     {"row_end", OG_KEY_I64, offsetof(settings, row_end), "1", 0, 1, NULL, "1: a marker ends each row of an image"},
-    {"previews", OG_KEY_I64, offsetof(settings, previews), "8", 0, 1000, NULL, "pictures (and a quarter as many clips) in preview.safetensors"},
+    {"previews", OG_KEY_I64, offsetof(settings, previews), "8", 0, 1000, NULL,
+     "pictures (and a quarter as many clips) in preview.safetensors"},
     {0},
 };
 
@@ -30,7 +32,8 @@ static const og_key text_keys[] = {
     {0},
 };
 
-/* quantizer and sample are ours; every other key belongs to the quantizer, whose own table refuses what it does not know. */
+/* quantizer and sample are ours; every other key belongs to the quantizer, whose own table refuses what it does not
+ * know. */
 static og_status read_part(const og_config *map, og_quantize_part *part, og_error *err) {
     const char *name = "kmeans";
     part->sample = 131072; /* 256 for each of 512 codes, FAISS's own measure of enough */
@@ -43,15 +46,16 @@ static og_status read_part(const og_config *map, og_quantize_part *part, og_erro
         } else if (!strcmp(key, "sample")) {
             OG_TRY(og_config_i64(value, &part->sample, err));
             if (part->sample < 1)
-                return og_fail(err, OG_EINVAL, "%s: %s.sample is %lld, and must be at least 1", og_config_place(value), part->type->name,
-                               (long long)part->sample);
+                return og_fail(err, OG_EINVAL, "%s: %s.sample is %lld, and must be at least 1", og_config_place(value),
+                               part->type->name, (long long)part->sample);
         } else {
             char *json, assignment[4096];
             OG_TRY(og_config_to_json(value, &json, err));
             int n = snprintf(assignment, sizeof assignment, "%s=%s", key, json);
             og_release(json);
             if (n < 0 || n >= (int)sizeof assignment)
-                return og_fail(err, OG_EINVAL, "%s: the value of %s.%s is too long", og_config_place(value), part->type->name, key);
+                return og_fail(err, OG_EINVAL, "%s: the value of %s.%s is too long", og_config_place(value),
+                               part->type->name, key);
             OG_TRY(og_config_override(part->fit, assignment, err));
         }
     }
@@ -59,11 +63,13 @@ static og_status read_part(const og_config *map, og_quantize_part *part, og_erro
     if (part->quantizer) return OG_OK;
     char known[256] = "";
     for (int i = 0; og_quantizer_types[i]; i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", og_quantizer_types[i]->name);
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
+                 og_quantizer_types[i]->name);
     return og_fail(err, OG_EINVAL, "%s.quantizer: '%.40s' is unknown; there are %s", part->type->name, name, known);
 }
 
-static og_status open_part(const og_config *index, const og_config *map, const char *name, og_quantize_part *part, og_error *err) {
+static og_status open_part(const og_config *index, const og_config *map, const char *name, og_quantize_part *part,
+                           og_error *err) {
     char key[32];
     part->type = og_modality_find(name);
     if (!part->type) return og_fail(err, OG_EINTERNAL, "this build has no modality '%s'", name);

@@ -26,7 +26,8 @@ og_status og_quantize_each(const og_quantize *q, int32_t modality, int32_t first
                 status = fn(context, &media, unique, document.id, i, err);
             }
             if (status == OG_OK && q->progress && q->progress(q->progress_context, stage, done + 1, total))
-                status = og_fail(err, OG_ECANCELED, "%s: cancelled at document %lld of %lld", stage, (long long)done, (long long)total);
+                status = og_fail(err, OG_ECANCELED, "%s: cancelled at document %lld of %lld", stage, (long long)done,
+                                 (long long)total);
         }
     og_release(seen);
     return status;
@@ -78,7 +79,8 @@ static og_status add_vector(sample *s, const float *vector, uint64_t key, og_err
     return OG_OK;
 }
 
-static og_status add_item(void *context, const og_media *media, int64_t unique, const char *document, int64_t item, og_error *err) {
+static og_status add_item(void *context, const og_media *media, int64_t unique, const char *document, int64_t item,
+                          og_error *err) {
     sample *s = context;
     float *vectors;
     int32_t rows, columns;
@@ -90,8 +92,8 @@ static og_status add_item(void *context, const og_media *media, int64_t unique, 
     return status;
 }
 
-og_status og_quantize_vectors(const og_quantize *q, int32_t modality, int32_t split, int64_t most, float **vectors, int64_t *n,
-                              int64_t *seen, og_error *err) {
+og_status og_quantize_vectors(const og_quantize *q, int32_t modality, int32_t split, int64_t most, float **vectors,
+                              int64_t *n, int64_t *seen, og_error *err) {
     const og_quantize_part *part = &q->parts[modality];
     sample s = {.part = part, .dim = part->type->dim(part->impl), .most = most};
     char stage[64];

@@ -27,7 +27,9 @@ static void remove_orphans(const char *target) {
     const char *slash = strrchr(target, '/');
     const char *base = slash ? slash + 1 : target;
     char parent[PATH_MAX];
-    if (snprintf(parent, sizeof parent, "%.*s", slash ? (int)(slash - target) + 1 : 1, slash ? target : ".") >= (int)sizeof parent) return;
+    if (snprintf(parent, sizeof parent, "%.*s", slash ? (int)(slash - target) + 1 : 1, slash ? target : ".") >=
+        (int)sizeof parent)
+        return;
     DIR *folder = opendir(parent);
     if (!folder) return;
     size_t length = strlen(base);
@@ -56,7 +58,9 @@ static og_status check_target(const char *target, const char *ours, og_error *er
     }
     closedir(folder);
     if (empty || known) return OG_OK;
-    return og_fail(err, OG_EINVAL, "%s: the folder holds files and no %s, so it is not replaced; remove it or name another", target, ours);
+    return og_fail(err, OG_EINVAL,
+                   "%s: the folder holds files and no %s, so it is not replaced; remove it or name another", target,
+                   ours);
 }
 
 og_status og_staged_begin(const char *target, const char *ours, og_staged_folder *out, og_error *err) {
@@ -91,7 +95,8 @@ og_status og_staged_commit(og_staged_folder *folder, og_error *err) {
     if (!og_file_exists(folder->target)) {
         status = og_folder_commit(folder->path, folder->target, err);
     } else if (renameat2(AT_FDCWD, folder->path, AT_FDCWD, folder->target, RENAME_EXCHANGE)) {
-        status = og_fail(err, OG_EIO, "%s cannot take the place of %s: %s", folder->path, folder->target, strerror(errno));
+        status =
+            og_fail(err, OG_EIO, "%s cannot take the place of %s: %s", folder->path, folder->target, strerror(errno));
     } else {
         status = OG_OK;
     }

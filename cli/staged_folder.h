@@ -9,8 +9,8 @@ typedef struct og_staged_folder {
     char *path; /* where to write: TARGET.tmp-PID, beside the target */
 } og_staged_folder;
 
-/* Makes the empty folder beside target; removes those that dead processes left. An existing target must be an empty folder or hold
- * the file `ours`, by which this verb knows its own output. */
+/* Makes the empty folder beside target; removes those that dead processes left. An existing target must be an empty
+ * folder or hold the file `ours`, by which this verb knows its own output. */
 og_status og_staged_begin(const char *target, const char *ours, og_staged_folder *out, og_error *err) OG_MUST_USE;
 /* Puts it in the target's place (one rename, or one exchange where a target was) and removes what was there. Frees. */
 og_status og_staged_commit(og_staged_folder *folder, og_error *err) OG_MUST_USE;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int og_tables_section(const char *verb, const char *path, const og_arguments *arguments,
-                      og_config **config, const og_config **tables) {
+int og_tables_section(const char *verb, const char *path, const og_arguments *arguments, og_config **config,
+                      const og_config **tables) {
     for (int i = 0; i < arguments->n_overrides; i++)
         if (strncmp(arguments->overrides[i], "tables.", 7))
             return og_verb_usage(verb, "unknown option '--%s'; keys are --tables.NAME.key=value",
@@ -22,8 +22,7 @@ int og_tables_section(const char *verb, const char *path, const og_arguments *ar
     return og_verb_fail(verb, &err);
 }
 
-og_status og_tables_of_packs(const og_config *tables, const og_packs *packs, og_table_set **out,
-                             og_error *err) {
+og_status og_tables_of_packs(const og_config *tables, const og_packs *packs, og_table_set **out, og_error *err) {
     int32_t n = og_packs_codebook_count(packs);
     const char **codebooks = og_alloc(n, sizeof *codebooks);
     if (!codebooks) return og_fail(err, OG_ENOMEM, "no memory for %d codebooks", n);
@@ -40,23 +39,17 @@ int og_ids_option(const char *verb, const char *text, og_id_map *ids) {
     for (int i = 0; i < 3; i++) {
         char *end;
         n[i] = strtoll(at, &end, 10);
-        if (end == at)
-            return og_verb_usage(verb, "--ids '%s' is not TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]",
-                                 text);
+        if (end == at) return og_verb_usage(verb, "--ids '%s' is not TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]", text);
         at = end;
         if (*at == 'x') {
             levels[i] = strtoll(at + 1, &end, 10);
             if (end == at + 1 || i == 0)
-                return og_verb_usage(
-                    verb, "--ids '%s' is not TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]", text);
+                return og_verb_usage(verb, "--ids '%s' is not TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]", text);
             at = end;
         }
         if (!*at) break;
         if (*at++ != ',' || i == 2)
-            return og_verb_usage(verb, "--ids '%s' is not TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]",
-                                 text);
+            return og_verb_usage(verb, "--ids '%s' is not TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]", text);
     }
-    return og_id_map_make(n[0], n[1], levels[1], n[2], levels[2], ids, &err) == OG_OK
-               ? 0
-               : og_verb_fail(verb, &err);
+    return og_id_map_make(n[0], n[1], levels[1], n[2], levels[2], ids, &err) == OG_OK ? 0 : og_verb_fail(verb, &err);
 }

@@ -8,11 +8,10 @@
 
 /* Reads path (NULL: nothing) with the overrides, which must begin with "tables."; a file without a
  * section `tables` is taken as that section. 0, or an exit status after a message. */
-int og_tables_section(const char *verb, const char *path, const og_arguments *arguments,
-                      og_config **config, const og_config **tables);
+int og_tables_section(const char *verb, const char *path, const og_arguments *arguments, og_config **config,
+                      const og_config **tables);
 /* The set of those tables for the ids and codebooks of packs. */
-og_status og_tables_of_packs(const og_config *tables, const og_packs *packs, og_table_set **out,
-                             og_error *err);
+og_status og_tables_of_packs(const og_config *tables, const og_packs *packs, og_table_set **out, og_error *err);
 /* --ids TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]: sizes of the vocabularies. 0, or an exit status
  * after a message. */
 int og_ids_option(const char *verb, const char *text, og_id_map *ids);

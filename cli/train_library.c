@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* torch brings its own BLAS, and the program already holds the OpenBLAS that FAISS uses: without this, torch's calls would go to
- * that one, whose threads know nothing of torch's. Sanitizers cannot have it. */
+/* torch brings its own BLAS, and the program already holds the OpenBLAS that FAISS uses: without this, torch's calls
+ * would go to that one, whose threads know nothing of torch's. Sanitizers cannot have it. */
 #if defined(RTLD_DEEPBIND) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define OG_OWN_SYMBOLS RTLD_DEEPBIND
 #else
@@ -26,9 +26,10 @@ og_status og_train_symbol(const char *name, void (**function)(void), og_error *e
         snprintf(path, sizeof path, "%.*s/libomnigram_train.so", folder, slash ? info.dli_fname : ".");
         library = dlopen(path, RTLD_NOW | RTLD_LOCAL | OG_OWN_SYMBOLS);
         if (!library)
-            return og_fail(err, OG_ENOTSUP,
-                           "built without torch: %s; install torch in the Python of the build (`make setup`) and build again",
-                           dlerror());
+            return og_fail(
+                err, OG_ENOTSUP,
+                "built without torch: %s; install torch in the Python of the build (`make setup`) and build again",
+                dlerror());
     }
     void *symbol = dlsym(library, name);
     if (!symbol) return og_fail(err, OG_EINTERNAL, "libomnigram_train has no %s: it is of another version", name);

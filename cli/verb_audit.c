@@ -8,15 +8,23 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: omnigram audit hash --tables YAML (--packs FILE | --ids TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]) [--svg FILE] [--json FILE]\n"
+    "usage: omnigram audit hash --tables YAML (--packs FILE | --ids TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]) [--svg "
+    "FILE] [--json FILE]\n"
     "       omnigram audit hash [--scheme A,B] [--vocab V,V] [--rows N] [--orders N,N] [--svg FILE] [--json FILE]\n\n"
-    "hash       how well n-grams spread over rows: for each cell, the share of random edits that change the row and the rows\n"
-    "           reached while the cell sweeps its vocabulary, against a random function; load and collisions of random n-grams\n"
-    "           and, with --packs, of a corpus. Of the tables of a config, or of schemes by vocabularies (--orders and --rows for\n"
-    "           those that take a list of orders; others keep the columns of their source). --strict: exit 1 when any is weak.\n\n"
-    "usage: omnigram audit isolation --config FILE --packs FILE [--packs-probed N] [--documents N] [--json FILE] [--a.b=value ...]\n\n"
-    "isolation  pokes documents of a pack and takes documents out, and looks at all others bit for bit: row ids, activations\n"
-    "           after every layer, losses, gradients. Then the guards are taken down one at a time (attention, positions,\n"
+    "hash       how well n-grams spread over rows: for each cell, the share of random edits that change the row and "
+    "the rows\n"
+    "           reached while the cell sweeps its vocabulary, against a random function; load and collisions of random "
+    "n-grams\n"
+    "           and, with --packs, of a corpus. Of the tables of a config, or of schemes by vocabularies (--orders and "
+    "--rows for\n"
+    "           those that take a list of orders; others keep the columns of their source). --strict: exit 1 when any "
+    "is weak.\n\n"
+    "usage: omnigram audit isolation --config FILE --packs FILE [--packs-probed N] [--documents N] [--json FILE] "
+    "[--a.b=value ...]\n\n"
+    "isolation  pokes documents of a pack and takes documents out, and looks at all others bit for bit: row ids, "
+    "activations\n"
+    "           after every layer, losses, gradients. Then the guards are taken down one at a time (attention, "
+    "positions,\n"
     "           targets, window), and the same probe must find leaks. Exits 0 only if both come out so.\n";
 
 static const struct {
@@ -32,7 +40,8 @@ static int run(int argc, char **argv) {
     for (int i = 0; i < N_KINDS; i++)
         if (!strcmp(argv[0], kinds[i].name)) return kinds[i].run(argc - 1, argv + 1);
     const char *nearest = og_config_nearest(argv[0], names, N_KINDS);
-    return og_verb_usage("audit", "unknown kind '%s'%s%s%s", argv[0], nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    return og_verb_usage("audit", "unknown kind '%s'%s%s%s", argv[0], nearest ? ", did you mean '" : "",
+                         nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 const og_verb og_verb_audit = {"audit", "prove isolation of documents; measure hashing", help, run};

@@ -7,8 +7,10 @@
 static const char help[] =
     "usage: omnigram bench lookup|hash|dedupe|update|overlap|train [--gib N] [--quick] [--json FILE]\n"
     "\n"
-    "Measures the library and its peers in turns, in one process, and prints medians of CPU time as ratios: above 1 omnigram\n"
-    "is faster. Peers: a plain C loop, the machine's ceiling, torch (index_select, embedding, unique, sparse optimisers),\n"
+    "Measures the library and its peers in turns, in one process, and prints medians of CPU time as ratios: above 1 "
+    "omnigram\n"
+    "is faster. Peers: a plain C loop, the machine's ceiling, torch (index_select, embedding, unique, sparse "
+    "optimisers),\n"
     "FBGEMM's CPU table and numpy, where they are installed.\n"
     "\n"
     "  lookup     rows of 512 B and 1 KiB, batches of 1 k, 16 k and 128 k\n"
@@ -16,7 +18,8 @@ static const char help[] =
     "  dedupe     sort-unique with inverse\n"
     "  update     row-wise Adagrad on bf16 rows\n"
     "  overlap    how much of a lookup hides behind a compute step of equal length\n"
-    "  train      a training step against the same model in PyTorch eager; options: bench train --tables, --steps N ... (docs/training.md)\n"
+    "  train      a training step against the same model in PyTorch eager; options: bench train --tables, --steps N "
+    "... (docs/training.md)\n"
     "\n"
     "  --gib N      size of each table (default 1)\n"
     "  --quick      fewer rounds\n"
@@ -25,7 +28,8 @@ static const char help[] =
     "It runs `python -m omnigram.bench`; OMNIGRAM_PYTHON names another Python than the one of the build.\n";
 
 static int run(int argc, char **argv) {
-    if (argc > 0 && !strcmp(argv[0], "train")) return og_run_python_module("bench", "omnigram.bench.train", argc - 1, argv + 1);
+    if (argc > 0 && !strcmp(argv[0], "train"))
+        return og_run_python_module("bench", "omnigram.bench.train", argc - 1, argv + 1);
     return og_run_python_module("bench", "omnigram.bench", argc, argv);
 }
 

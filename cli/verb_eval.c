@@ -7,7 +7,8 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: omnigram eval --run FOLDER --val FILE [--packs FILE] [--checkpoint FOLDER] [--documents FILE] [--json FILE] [--a.b=value ...]\n\n"
+    "usage: omnigram eval --run FOLDER --val FILE [--packs FILE] [--checkpoint FOLDER] [--documents FILE] [--json "
+    "FILE] [--a.b=value ...]\n\n"
     "Measures a checkpoint on held-out packs: bits a token of each modality (log2; markers apart).\n\n"
     "  --run FOLDER         a run folder; its config.yaml makes the model\n"
     "  --checkpoint FOLDER  one checkpoint (default: the newest whole one of the run)\n"
@@ -20,7 +21,8 @@ typedef struct paths {
     const char *run, *checkpoint, *val, *packs, *documents;
 } paths;
 
-static og_status measure(const paths *p, const og_config *config, const og_packs *packs, const og_packs *val, json_t **result, og_error *err) {
+static og_status measure(const paths *p, const og_config *config, const og_packs *packs, const og_packs *val,
+                         json_t **result, og_error *err) {
     og_train_calls call;
     OG_TRY(og_train_calls_open(&call, err));
     og_trainer_options options = {.config = config, .packs = packs ? packs : val, .log = og_train_log};
@@ -41,22 +43,23 @@ static og_status measure(const paths *p, const og_config *config, const og_packs
 static void print_bits(const json_t *result) {
     const char *name;
     json_t *bits;
-    json_object_foreach(json_object_get(result, "val_bits"), name, bits)
-        if (json_is_number(bits))
-            printf("%-7s %8.4f bits a token  (%lld tokens)\n", name, json_number_value(bits),
-                   (long long)json_integer_value(json_object_get(json_object_get(result, "val_tokens"), name)));
+    json_object_foreach(json_object_get(result, "val_bits"), name, bits) if (json_is_number(bits))
+        printf("%-7s %8.4f bits a token  (%lld tokens)\n", name, json_number_value(bits),
+               (long long)json_integer_value(json_object_get(json_object_get(result, "val_tokens"), name)));
 }
 
 static int run(int argc, char **argv) {
     paths p = {0};
     const char *json = NULL;
-    const og_option options[] = {{"--run", &p.run, NULL},     {"--checkpoint", &p.checkpoint, NULL}, {"--val", &p.val, NULL},
-                                 {"--packs", &p.packs, NULL}, {"--documents", &p.documents, NULL},   {"--json", &json, NULL},
-                                 {NULL, NULL, NULL}};
+    const og_option options[] = {
+        {"--run", &p.run, NULL},     {"--checkpoint", &p.checkpoint, NULL}, {"--val", &p.val, NULL},
+        {"--packs", &p.packs, NULL}, {"--documents", &p.documents, NULL},   {"--json", &json, NULL},
+        {NULL, NULL, NULL}};
     og_arguments arguments;
     int code = og_options_read("eval", argc, argv, options, 1, &arguments);
     if (!code && arguments.n_files) code = og_verb_usage("eval", "unexpected word '%s'", arguments.files[0]);
-    if (!code && (!p.run || !p.val)) code = og_verb_usage("eval", "%s is missing", p.run ? "--val FILE" : "--run FOLDER");
+    if (!code && (!p.run || !p.val))
+        code = og_verb_usage("eval", "%s is missing", p.run ? "--val FILE" : "--run FOLDER");
     og_config *config = NULL;
     char path[4200];
     snprintf(path, sizeof path, "%s/config.yaml", p.run ? p.run : "");

@@ -10,30 +10,28 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char help[] =
-    "usage: omnigram inspect PACKS [--pack I] [--tables YAML] [--tokens FROM:TO] [--json FILE]\n"
-    "\n"
-    "Prints one pack: its documents and where they are from, pictures and sounds as grids of "
-    "codes, and a line for each token with\n"
-    "document, modality, segment, row, column, level, id, code, position, loss weight and, for "
-    "each table, the rows of its\n"
-    "n-grams by order (a dot where an n-gram does not exist).\n"
-    "\n"
-    "  PACKS             what `omnigram pack` wrote\n"
-    "  --pack I          which pack (0)\n"
-    "  --tables YAML     a config with a section `tables`; --tables.NAME.key=value changes one "
-    "key\n"
-    "  --tokens FROM:TO  only these tokens, TO not included\n"
-    "  --json FILE       the same as JSON (-: standard output, and nothing else there)\n"
-    "\n"
-    "example: omnigram inspect runs/quickstart/packs/train.safetensors --pack 3 --tables "
-    "train/configs/quickstart.yaml | less -R\n";
+static const char help[] = "usage: omnigram inspect PACKS [--pack I] [--tables YAML] [--tokens FROM:TO] [--json FILE]\n"
+                           "\n"
+                           "Prints one pack: its documents and where they are from, pictures and sounds as grids of "
+                           "codes, and a line for each token with\n"
+                           "document, modality, segment, row, column, level, id, code, position, loss weight and, for "
+                           "each table, the rows of its\n"
+                           "n-grams by order (a dot where an n-gram does not exist).\n"
+                           "\n"
+                           "  PACKS             what `omnigram pack` wrote\n"
+                           "  --pack I          which pack (0)\n"
+                           "  --tables YAML     a config with a section `tables`; --tables.NAME.key=value changes one "
+                           "key\n"
+                           "  --tokens FROM:TO  only these tokens, TO not included\n"
+                           "  --json FILE       the same as JSON (-: standard output, and nothing else there)\n"
+                           "\n"
+                           "example: omnigram inspect runs/quickstart/packs/train.safetensors --pack 3 --tables "
+                           "train/configs/quickstart.yaml | less -R\n";
 
 static int number(const char *text, const char *option, int64_t *out) {
     char *end;
     long long value = strtoll(text, &end, 10);
-    if (end == text || *end || value < 0)
-        return og_verb_usage("inspect", "%s '%s' is no count", option, text);
+    if (end == text || *end || value < 0) return og_verb_usage("inspect", "%s '%s' is no count", option, text);
     *out = value;
     return 0;
 }
@@ -47,8 +45,7 @@ static int range(const char *text, og_inspect *in) {
     int failed = *from ? number(from, "--tokens", &in->from) : 0;
     if (!failed && colon[1]) failed = number(colon + 1, "--tokens", &in->to);
     if (!failed && (in->from > in->to || in->to > in->pack.n_tokens))
-        return og_verb_usage("inspect", "--tokens %s; the pack has tokens 0:%lld", text,
-                             (long long)in->pack.n_tokens);
+        return og_verb_usage("inspect", "--tokens %s; the pack has tokens 0:%lld", text, (long long)in->pack.n_tokens);
     return failed;
 }
 
@@ -61,8 +58,7 @@ static int show(og_inspect *in, const og_config *tables, const char *tokens, con
     if (status == OG_OK && set) {
         rows = og_alloc(in->pack.n_tokens * og_table_set_columns(set), sizeof *rows);
         if (!rows)
-            status = og_fail(&err, OG_ENOMEM, "no memory for the rows of %lld tokens",
-                             (long long)in->pack.n_tokens);
+            status = og_fail(&err, OG_ENOMEM, "no memory for the rows of %lld tokens", (long long)in->pack.n_tokens);
         else
             status = og_table_set_rows(set, &in->pack, NULL, rows, &err);
     }
@@ -99,8 +95,7 @@ static int run(int argc, char **argv) {
     if (!failed && pack) failed = number(pack, "--pack", &in.number);
     if (!failed && (tables_path || arguments.n_overrides))
         failed = og_tables_section("inspect", tables_path, &arguments, &config, &tables);
-    if (!failed && og_packs_load(arguments.files[0], &packs, &err) != OG_OK)
-        failed = og_verb_fail("inspect", &err);
+    if (!failed && og_packs_load(arguments.files[0], &packs, &err) != OG_OK) failed = og_verb_fail("inspect", &err);
     if (!failed) {
         in.path = arguments.files[0];
         in.packs = packs;

@@ -39,14 +39,12 @@ static const char help[] =
     "          seq 1 2048 | shuf > lengths.txt && omnigram pack --lengths lengths.txt --capacity "
     "2048 --json -\n";
 
-static int read_policy(const char *path, const char *capacity, const og_arguments *arguments,
-                       og_pack_policy *policy) {
+static int read_policy(const char *path, const char *capacity, const og_arguments *arguments, og_pack_policy *policy) {
     og_config *config;
     og_error err = {{0}};
     for (int i = 0; i < arguments->n_overrides; i++)
         if (strncmp(arguments->overrides[i], "pack.", 5))
-            return og_verb_usage("pack",
-                                 "unknown option '--%s'; keys are --pack.capacity=N and so on",
+            return og_verb_usage("pack", "unknown option '--%s'; keys are --pack.capacity=N and so on",
                                  arguments->overrides[i]);
     if (og_options_config("pack", path, arguments, &config)) return 1;
     char line[64];
@@ -55,8 +53,7 @@ static int read_policy(const char *path, const char *capacity, const og_argument
         snprintf(line, sizeof line, "pack.capacity=%.40s", capacity);
         status = og_config_override(config, line, &err);
     }
-    if (status == OG_OK)
-        status = og_config_read(og_config_get(config, "pack"), og_pack_policy_keys(), policy, &err);
+    if (status == OG_OK) status = og_config_read(og_config_get(config, "pack"), og_pack_policy_keys(), policy, &err);
     og_config_free(config);
     return status == OG_OK ? 0 : og_verb_fail("pack", &err);
 }
@@ -73,25 +70,22 @@ static void print_summary(FILE *to, const og_config *packing, const char *out) {
     og_status ignored = og_config_f64(og_config_get(packing, "fill"), &fill, NULL);
     (void)ignored;
     fprintf(to, "%lld packs of %lld tokens in %s: %.2f %% full, no packing has fewer than %lld\n",
-            (long long)number(packing, "bins"), (long long)number(packing, "capacity"), out,
-            100 * fill, (long long)number(packing, "lower_bound"));
-    fprintf(to,
-            "%-10s %12s %12s %12s %12s   dropped: long / with an image / image / behind the cut\n",
-            "", "read", "kept", "cut", "dropped");
+            (long long)number(packing, "bins"), (long long)number(packing, "capacity"), out, 100 * fill,
+            (long long)number(packing, "lower_bound"));
+    fprintf(to, "%-10s %12s %12s %12s %12s   dropped: long / with an image / image / behind the cut\n", "", "read",
+            "kept", "cut", "dropped");
     for (int i = 0; i < 3; i++) {
-        const og_config *row = og_config_get(packing, rows[i]),
-                        *lost = og_config_get(row, "dropped");
-        int64_t by[4] = {number(lost, "long"), number(lost, "image_document"),
-                         number(lost, "image"), number(lost, "truncated")};
+        const og_config *row = og_config_get(packing, rows[i]), *lost = og_config_get(row, "dropped");
+        int64_t by[4] = {number(lost, "long"), number(lost, "image_document"), number(lost, "image"),
+                         number(lost, "truncated")};
         fprintf(to, "%-10s %12lld %12lld %12lld %12lld   %lld / %lld / %lld / %lld\n", rows[i],
-                (long long)number(row, "read"), (long long)number(row, "kept"),
-                (long long)number(row, "cut"), (long long)(by[0] + by[1] + by[2] + by[3]),
-                (long long)by[0], (long long)by[1], (long long)by[2], (long long)by[3]);
+                (long long)number(row, "read"), (long long)number(row, "kept"), (long long)number(row, "cut"),
+                (long long)(by[0] + by[1] + by[2] + by[3]), (long long)by[0], (long long)by[1], (long long)by[2],
+                (long long)by[3]);
     }
 }
 
-static int pack_documents(const char *documents_path, const char *out, const og_pack_policy *policy,
-                          const char *json) {
+static int pack_documents(const char *documents_path, const char *out, const og_pack_policy *policy, const char *json) {
     og_error err = {{0}};
     og_documents *documents = NULL;
     og_packs *packs = NULL;
@@ -105,14 +99,12 @@ static int pack_documents(const char *documents_path, const char *out, const og_
     int failed = status == OG_OK ? 0 : og_verb_fail("pack", &err);
     if (!failed) {
         clock_gettime(CLOCK_MONOTONIC, &b);
-        print_summary(json && !strcmp(json, "-") ? stderr : stdout,
-                      og_config_get(og_packs_counters(packs), "packing"), out);
-        json_t *counters = json_loads(text, 0, NULL),
-               *packing = json_object_get(counters, "packing");
+        print_summary(json && !strcmp(json, "-") ? stderr : stdout, og_config_get(og_packs_counters(packs), "packing"),
+                      out);
+        json_t *counters = json_loads(text, 0, NULL), *packing = json_object_get(counters, "packing");
         json_t *object =
             json_pack("{s:s, s:f, s:o}", "out", out, "seconds",
-                      (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec),
-                      "counters", counters);
+                      (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec), "counters", counters);
         static const char *const up[] = {"bins", "lower_bound", "fill",
                                          "capacity"}; /* what scripts ask for lies on top */
         for (size_t i = 0; i < sizeof up / sizeof *up; i++)
@@ -126,8 +118,7 @@ static int pack_documents(const char *documents_path, const char *out, const og_
 }
 
 static int run(int argc, char **argv) {
-    const char *documents = NULL, *out = NULL, *config = NULL, *json = NULL, *lengths = NULL,
-               *capacity = NULL;
+    const char *documents = NULL, *out = NULL, *config = NULL, *json = NULL, *lengths = NULL, *capacity = NULL;
     const og_option options[] = {{"--documents", &documents, NULL},
                                  {"--out", &out, NULL},
                                  {"--config", &config, NULL},
@@ -138,21 +129,16 @@ static int run(int argc, char **argv) {
     og_arguments arguments;
     og_pack_policy policy;
     int failed = og_options_read("pack", argc, argv, options, 1, &arguments);
-    if (!failed && arguments.n_files)
-        failed = og_verb_usage("pack", "unexpected '%s'", arguments.files[0]);
-    if (!failed && !documents == !lengths)
-        failed = og_verb_usage("pack", "give --documents FILE or --lengths FILE");
-    if (!failed && documents && !out)
-        failed = og_verb_usage("pack", "--documents needs --out FILE");
-    if (!failed && lengths && out)
-        failed = og_verb_usage("pack", "--lengths writes no packs; leave --out away");
+    if (!failed && arguments.n_files) failed = og_verb_usage("pack", "unexpected '%s'", arguments.files[0]);
+    if (!failed && !documents == !lengths) failed = og_verb_usage("pack", "give --documents FILE or --lengths FILE");
+    if (!failed && documents && !out) failed = og_verb_usage("pack", "--documents needs --out FILE");
+    if (!failed && lengths && out) failed = og_verb_usage("pack", "--lengths writes no packs; leave --out away");
     if (!failed) failed = read_policy(config, capacity, &arguments, &policy);
     if (!failed)
-        failed = documents ? pack_documents(documents, out, &policy, json)
-                           : og_pack_lengths_file(lengths, &policy, json);
+        failed =
+            documents ? pack_documents(documents, out, &policy, json) : og_pack_lengths_file(lengths, &policy, json);
     og_arguments_free(&arguments);
     return failed;
 }
 
-const og_verb og_verb_pack = {"pack", "put documents into packs, with every boundary as metadata",
-                              help, run};
+const og_verb og_verb_pack = {"pack", "put documents into packs, with every boundary as metadata", help, run};

@@ -13,10 +13,12 @@
 static const char help[] =
     "usage: omnigram prepare --config YAML --out FOLDER [--section.key=value ...] [--threads N] [--json FILE]\n"
     "\n"
-    "Reads a data set, decodes every distinct item once and writes FOLDER/index.json and FOLDER/shard-NNNNN.safetensors,\n"
+    "Reads a data set, decodes every distinct item once and writes FOLDER/index.json and "
+    "FOLDER/shard-NNNNN.safetensors,\n"
     "all or nothing. A folder that was prepared from the same config is left as it is.\n"
     "\n"
-    "  --config YAML   keys: dataset {name: synthetic | tuxpaint | folder | jsonl, ...}, bad_item, text, image, audio; a file\n"
+    "  --config YAML   keys: dataset {name: synthetic | tuxpaint | folder | jsonl, ...}, bad_item, text, image, audio; "
+    "a file\n"
     "                  that has a section `prepare` is read from there (docs/data.md has every key)\n"
     "  --out FOLDER    the prepared shards\n"
     "  --threads N     decoding threads (default: the CPUs); the files are the same for any number\n"
@@ -50,7 +52,8 @@ static int is_prepared(const char *folder, const og_config *config) {
     if (!og_file_exists(folder)) return 0;
     og_status status = og_prepared_open(folder, &prepared, &err);
     if (status == OG_OK) status = og_config_to_json(config, &ours, &err);
-    if (status == OG_OK) status = og_config_to_json(og_config_get(og_prepared_index(prepared), "config"), &theirs, &err);
+    if (status == OG_OK)
+        status = og_config_to_json(og_config_get(og_prepared_index(prepared), "config"), &theirs, &err);
     int same = status == OG_OK && !strcmp(ours, theirs);
     og_prepared_close(prepared);
     og_release(ours);
@@ -76,15 +79,17 @@ static void print_table(FILE *to, const og_config *index) {
     fprintf(to, "%-8s %10s %10s %10s %10s\n", "items", "read", "kept", "dropped", "distinct");
     for (int m = 0; m < 3; m++) {
         const og_config *row = og_config_get(og_config_get(counters, "items"), names[m]);
-        fprintf(to, "%-8s %10lld %10lld %10lld %10lld\n", names[m], (long long)number(row, "read"), (long long)number(row, "kept"),
-                (long long)(number(row, "read") - number(row, "kept")), (long long)number(row, "distinct"));
+        fprintf(to, "%-8s %10lld %10lld %10lld %10lld\n", names[m], (long long)number(row, "read"),
+                (long long)number(row, "kept"), (long long)(number(row, "read") - number(row, "kept")),
+                (long long)number(row, "distinct"));
     }
     fprintf(to, "%-8s %10s %10s %10s %10s %12s\n", "split", "documents", "text", "image", "audio", "seconds");
     for (int s = 0; s < OG_N_SPLITS; s++) {
         const og_config *row = og_config_get(splits, og_split_name(s));
         double rate = (double)number(og_config_get(index, "preprocess.audio"), "rate");
-        fprintf(to, "%-8s %10lld %10lld %10lld %10lld %12.1f\n", og_split_name(s), (long long)number(row, "documents"), (long long)number(row, "text"),
-                (long long)number(row, "image"), (long long)number(row, "audio"), rate > 0 ? (double)number(row, "audio_samples") / rate : 0);
+        fprintf(to, "%-8s %10lld %10lld %10lld %10lld %12.1f\n", og_split_name(s), (long long)number(row, "documents"),
+                (long long)number(row, "text"), (long long)number(row, "image"), (long long)number(row, "audio"),
+                rate > 0 ? (double)number(row, "audio_samples") / rate : 0);
     }
     const og_config *notes = og_config_get(counters, "notes");
     for (int64_t i = 0; i < og_config_size(notes); i++) {
@@ -92,7 +97,8 @@ static void print_table(FILE *to, const og_config *index) {
         if (count) fprintf(to, "note: %s: %lld items\n", og_config_key_at(notes, i), (long long)count);
     }
     const og_config *log = og_config_get(index, "log");
-    if (og_config_size(log)) fprintf(to, "%lld items passed over; index.json names each\n", (long long)og_config_size(log));
+    if (og_config_size(log))
+        fprintf(to, "%lld items passed over; index.json names each\n", (long long)og_config_size(log));
 }
 
 /* The table goes to standard error when standard output carries JSON. */
@@ -108,8 +114,10 @@ static int report(const char *folder, const char *json, double seconds, int cach
         rc = og_verb_fail("prepare", &err);
     } else {
         json_t *object = json_loads(text, 0, NULL), *result = json_object();
-        static const char *const kept[] = {"dataset", "config", "counters", "dataset_counters", "items", "preprocess", "log"};
-        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) json_object_set(result, kept[i], json_object_get(object, kept[i]));
+        static const char *const kept[] = {"dataset", "config",     "counters", "dataset_counters",
+                                           "items",   "preprocess", "log"};
+        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+            json_object_set(result, kept[i], json_object_get(object, kept[i]));
         json_object_set_new(result, "folder", json_string(folder));
         json_object_set_new(result, "seconds", json_real(seconds));
         json_object_set_new(result, "cached", json_boolean(cached));
@@ -126,7 +134,10 @@ static int prepare(const og_config *config, const char *folder, long threads, co
     int found = is_prepared(folder, config);
     if (found < 0) return 1;
     if (found) {
-        fprintf(stderr, "prepare: %s is up to date; nothing to do (the config is compared, the files are not: remove the folder to read them again)\n", folder);
+        fprintf(stderr,
+                "prepare: %s is up to date; nothing to do (the config is compared, the files are not: remove the "
+                "folder to read them again)\n",
+                folder);
         return report(folder, json, 0, 1);
     }
     og_pool *pool = NULL;
@@ -143,7 +154,11 @@ static int prepare(const og_config *config, const char *folder, long threads, co
 
 static int run(int argc, char **argv) {
     const char *path = NULL, *out = NULL, *json = NULL, *threads_text = NULL;
-    const og_option options[] = {{"--config", &path, NULL}, {"--out", &out, NULL}, {"--json", &json, NULL}, {"--threads", &threads_text, NULL}, {0}};
+    const og_option options[] = {{"--config", &path, NULL},
+                                 {"--out", &out, NULL},
+                                 {"--json", &json, NULL},
+                                 {"--threads", &threads_text, NULL},
+                                 {0}};
     og_arguments arguments;
     og_config *config = NULL;
     int rc = og_options_read("prepare", argc, argv, options, 1, &arguments);
@@ -153,7 +168,8 @@ static int run(int argc, char **argv) {
     if (!rc && threads_text) {
         char *end;
         threads = strtol(threads_text, &end, 10);
-        if (*end || threads < 1 || threads > 1024) rc = og_verb_usage("prepare", "--threads %s: must be 1..1024", threads_text);
+        if (*end || threads < 1 || threads > 1024)
+            rc = og_verb_usage("prepare", "--threads %s: must be 1..1024", threads_text);
     }
     const og_config *section = NULL;
     if (!rc) rc = og_options_section("prepare", path, "prepare", &arguments, &config, &section);

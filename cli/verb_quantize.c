@@ -37,7 +37,8 @@ static og_status run_staged(const og_config *config, const char *out, const char
     return status;
 }
 
-static int work(const char *prepared, const char *out, const char *codebooks, const char *json, const og_config *config) {
+static int work(const char *prepared, const char *out, const char *codebooks, const char *json,
+                const og_config *config) {
     og_error err = {{0}};
     char key[OG_DIGEST_TEXT];
     if (og_quantize_key(config, prepared, codebooks, key, &err) != OG_OK) return og_verb_fail("quantize", &err);
@@ -47,9 +48,13 @@ static int work(const char *prepared, const char *out, const char *codebooks, co
         json_object_set_new(record, "cached", json_true());
         return og_json_result("quantize", json, record);
     }
-    og_quantize q = {.prepared_path = prepared, .codebooks_path = codebooks, .progress = og_progress_print,
-                     .progress_context = "quantize", .result = json_object()};
-    og_status status = q.result ? run_staged(config, out, key, &q, &err) : og_fail(&err, OG_ENOMEM, "no memory for the result");
+    og_quantize q = {.prepared_path = prepared,
+                     .codebooks_path = codebooks,
+                     .progress = og_progress_print,
+                     .progress_context = "quantize",
+                     .result = json_object()};
+    og_status status =
+        q.result ? run_staged(config, out, key, &q, &err) : og_fail(&err, OG_ENOMEM, "no memory for the result");
     og_quantize_close(&q);
     if (status != OG_OK) {
         json_decref(q.result);
@@ -63,8 +68,12 @@ static int run(int argc, char **argv) {
     const char *prepared = NULL, *out = NULL, *config_path = NULL, *codebooks = NULL, *json = NULL;
     int encode_only = 0;
     const og_option options[] = {
-        {"--prepared", &prepared, NULL},   {"--out", &out, NULL},   {"--config", &config_path, NULL},
-        {"--codebooks", &codebooks, NULL}, {"--json", &json, NULL}, {"--encode-only", NULL, &encode_only},
+        {"--prepared", &prepared, NULL},
+        {"--out", &out, NULL},
+        {"--config", &config_path, NULL},
+        {"--codebooks", &codebooks, NULL},
+        {"--json", &json, NULL},
+        {"--encode-only", NULL, &encode_only},
         {NULL, NULL, NULL},
     };
     og_arguments arguments;
@@ -88,7 +97,8 @@ static int run(int argc, char **argv) {
 }
 
 const og_verb og_verb_quantize = {
-    "quantize", "prepared shards to codebooks and documents of codes",
+    "quantize",
+    "prepared shards to codebooks and documents of codes",
     "usage: omnigram quantize --prepared FOLDER --out FOLDER [--config YAML] [--KEY=VALUE ...] [--json FILE]\n"
     "\n"
     "Fits a tokenizer and codebooks to the train split of prepared shards, encodes every split, and writes to OUT:\n"
@@ -99,7 +109,8 @@ const og_verb og_verb_quantize = {
     "  quantize.json                            what --json writes\n"
     "OUT appears whole or not at all; when nothing changed since the last run, that run's result stands.\n"
     "\n"
-    "  --encode-only --codebooks FOLDER   take tokenizer and codebooks from an earlier OUT; other preprocessing is refused\n"
+    "  --encode-only --codebooks FOLDER   take tokenizer and codebooks from an earlier OUT; other preprocessing is "
+    "refused\n"
     "\n"
     "keys (YAML, there or in a section `quantize`, or --KEY=VALUE):\n"
     "  text.vocab=2000          pieces of the tokenizer\n"

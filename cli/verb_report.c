@@ -5,7 +5,8 @@
 static const char help[] =
     "usage: omnigram report FOLDER [--out FILE] [--json FILE]\n"
     "\n"
-    "Reads the run folders in FOLDER (arms/NAME/ with metrics.jsonl, eval_documents.csv; quickstart.json and stages/ where\n"
+    "Reads the run folders in FOLDER (arms/NAME/ with metrics.jsonl, eval_documents.csv; quickstart.json and stages/ "
+    "where\n"
     "they are) and writes FOLDER/report.html, one self-contained page, and FOLDER/summary.json.\n"
     "\n"
     "  --out FILE    where the page goes\n"

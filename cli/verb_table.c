@@ -36,10 +36,10 @@ static og_status row_bytes(const og_table_info *info, int32_t state, int64_t *ou
     return OG_OK;
 }
 
-static og_status describe(const og_table_set *set, FILE *to, json_t *list, double *total,
-                          double *trained, og_error *err) {
-    fprintf(to, "%-16s %7s %-16s %14s %6s %-8s %12s %12s  %s\n", "table", "columns", "orders",
-            "rows", "dim", "dtype", "MiB", "MiB trained", "fingerprint");
+static og_status describe(const og_table_set *set, FILE *to, json_t *list, double *total, double *trained,
+                          og_error *err) {
+    fprintf(to, "%-16s %7s %-16s %14s %6s %-8s %12s %12s  %s\n", "table", "columns", "orders", "rows", "dim", "dtype",
+            "MiB", "MiB trained", "fingerprint");
     for (int32_t i = 0; i < og_table_set_count(set); i++) {
         const og_table_info *info = og_table_set_info(set, i);
         int64_t frozen, train;
@@ -51,32 +51,25 @@ static og_status describe(const og_table_set *set, FILE *to, json_t *list, doubl
         for (int32_t c = 0; c < info->n_columns; c++) {
             const og_column *column = og_table_set_column(set, info->first_column + c);
             json_array_append_new(columns,
-                                  json_pack("{s:i, s:i, s:I, s:I}", "order", column->order, "head",
-                                            column->head, "rows", (json_int_t)column->rows, "base",
-                                            (json_int_t)column->base));
+                                  json_pack("{s:i, s:i, s:I, s:I}", "order", column->order, "head", column->head,
+                                            "rows", (json_int_t)column->rows, "base", (json_int_t)column->base));
             if (n < sizeof orders - 8)
-                n += (size_t)snprintf(orders + n, sizeof orders - n, "%s%d", c ? " " : "",
-                                      column->order);
+                n += (size_t)snprintf(orders + n, sizeof orders - n, "%s%d", c ? " " : "", column->order);
         }
-        double bytes = (double)frozen * (double)info->rows,
-               bytes_trained = (double)train * (double)info->rows;
+        double bytes = (double)frozen * (double)info->rows, bytes_trained = (double)train * (double)info->rows;
         *total += bytes;
         *trained += bytes_trained;
-        fprintf(to, "%-16.40s %7d %-16.16s %14lld %6lld %-8s %12.1f %12.1f  %.16s\n", info->name,
-                info->n_columns, orders, (long long)info->rows, (long long)info->dim,
-                og_dtype_name(info->dtype), bytes / 1048576, bytes_trained / 1048576,
-                info->fingerprint);
-        json_array_append_new(list, json_pack("{s:s, s:o, s:I, s:I, s:s, s:I, s:I, s:f, s:f, s:s}",
-                                              "name", info->name, "columns", columns, "rows",
-                                              (json_int_t)info->rows, "dim", (json_int_t)info->dim,
-                                              "dtype", og_dtype_name(info->dtype), "row_bytes",
-                                              (json_int_t)frozen, "row_bytes_trained",
-                                              (json_int_t)train, "bytes", bytes, "bytes_trained",
-                                              bytes_trained, "fingerprint", info->fingerprint));
+        fprintf(to, "%-16.40s %7d %-16.16s %14lld %6lld %-8s %12.1f %12.1f  %.16s\n", info->name, info->n_columns,
+                orders, (long long)info->rows, (long long)info->dim, og_dtype_name(info->dtype), bytes / 1048576,
+                bytes_trained / 1048576, info->fingerprint);
+        json_array_append_new(list, json_pack("{s:s, s:o, s:I, s:I, s:s, s:I, s:I, s:f, s:f, s:s}", "name", info->name,
+                                              "columns", columns, "rows", (json_int_t)info->rows, "dim",
+                                              (json_int_t)info->dim, "dtype", og_dtype_name(info->dtype), "row_bytes",
+                                              (json_int_t)frozen, "row_bytes_trained", (json_int_t)train, "bytes",
+                                              bytes, "bytes_trained", bytes_trained, "fingerprint", info->fingerprint));
     }
-    fprintf(to, "%d columns, %lld values a position, %.1f MiB frozen, %.1f MiB trained\n",
-            og_table_set_columns(set), (long long)og_table_set_width(set), *total / 1048576,
-            *trained / 1048576);
+    fprintf(to, "%d columns, %lld values a position, %.1f MiB frozen, %.1f MiB trained\n", og_table_set_columns(set),
+            (long long)og_table_set_width(set), *total / 1048576, *trained / 1048576);
     return OG_OK;
 }
 
@@ -95,12 +88,10 @@ static int run(int argc, char **argv) {
     og_id_map ids;
     og_error err = {{0}};
     int failed = og_options_read("table", argc, argv, options, 1, &arguments);
-    if (!failed && arguments.n_files)
-        failed = og_verb_usage("table", "unexpected '%s'", arguments.files[0]);
+    if (!failed && arguments.n_files) failed = og_verb_usage("table", "unexpected '%s'", arguments.files[0]);
     if (!failed && !packs_path == !ids_text)
         failed = og_verb_usage("table", "give --packs FILE or --ids TEXT,IMAGE,AUDIO");
-    if (!failed && !tables_path && !arguments.n_overrides)
-        failed = og_verb_usage("table", "give --tables YAML");
+    if (!failed && !tables_path && !arguments.n_overrides) failed = og_verb_usage("table", "give --tables YAML");
     if (!failed && ids_text) failed = og_ids_option("table", ids_text, &ids);
     if (!failed) failed = og_tables_section("table", tables_path, &arguments, &config, &tables);
     if (!failed) {
@@ -111,17 +102,15 @@ static int run(int argc, char **argv) {
         json_t *list = json_array();
         double total = 0, trained = 0;
         if (status == OG_OK)
-            status = describe(set, json && !strcmp(json, "-") ? stderr : stdout, list, &total,
-                              &trained, &err);
+            status = describe(set, json && !strcmp(json, "-") ? stderr : stdout, list, &total, &trained, &err);
         if (status != OG_OK) {
             json_decref(list);
             failed = og_verb_fail("table", &err);
         } else {
             failed = og_json_result("table", json,
-                                    json_pack("{s:o, s:i, s:I, s:f, s:f}", "tables", list,
-                                              "columns", og_table_set_columns(set), "width",
-                                              (json_int_t)og_table_set_width(set), "bytes", total,
-                                              "bytes_trained", trained));
+                                    json_pack("{s:o, s:i, s:I, s:f, s:f}", "tables", list, "columns",
+                                              og_table_set_columns(set), "width", (json_int_t)og_table_set_width(set),
+                                              "bytes", total, "bytes_trained", trained));
         }
     }
     og_table_set_free(set);

@@ -34,7 +34,8 @@ static int print_keys(void) {
     return 0;
 }
 
-static og_status train(const og_config *config, const og_packs *packs, const og_packs *val, const char *run, json_t **result, og_error *err) {
+static og_status train(const og_config *config, const og_packs *packs, const og_packs *val, const char *run,
+                       json_t **result, og_error *err) {
     og_train_calls call;
     OG_TRY(og_train_calls_open(&call, err));
     og_trainer_options options = {.config = config, .packs = packs, .run = run, .log = og_train_log};
@@ -56,8 +57,13 @@ static og_status train(const og_config *config, const og_packs *packs, const og_
 static int run(int argc, char **argv) {
     const char *config_path = NULL, *folder = NULL, *packs_path = NULL, *val_path = NULL, *json = NULL;
     int keys = 0;
-    const og_option options[] = {{"--config", &config_path, NULL}, {"--run", &folder, NULL}, {"--packs", &packs_path, NULL}, {"--val", &val_path, NULL},
-                                 {"--json", &json, NULL},          {"--keys", NULL, &keys},  {NULL, NULL, NULL}};
+    const og_option options[] = {{"--config", &config_path, NULL},
+                                 {"--run", &folder, NULL},
+                                 {"--packs", &packs_path, NULL},
+                                 {"--val", &val_path, NULL},
+                                 {"--json", &json, NULL},
+                                 {"--keys", NULL, &keys},
+                                 {NULL, NULL, NULL}};
     og_arguments arguments;
     int code = og_options_read("train", argc, argv, options, 1, &arguments);
     if (!code && keys) {

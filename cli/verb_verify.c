@@ -40,8 +40,7 @@ static void print_schemes(void) {
         printf("%s%s: %s\n  source: %s\n", i ? "\n" : "", type->name, type->summary, type->source);
         for (const og_key *key = type->keys; key->name; key++)
             if (strcmp(key->name, "scheme"))
-                printf("  %s%s%s%s%s%s  %s\n", key->name, key->choices ? " = " : "",
-                       key->choices ? key->choices : "",
+                printf("  %s%s%s%s%s%s  %s\n", key->name, key->choices ? " = " : "", key->choices ? key->choices : "",
                        !key->fallback     ? " (required)"
                        : key->fallback[0] ? " (default "
                                           : "",
@@ -53,10 +52,8 @@ static void print_schemes(void) {
 static int run(int argc, char **argv) {
     const char *json = NULL;
     int all = 0, schemes = 0;
-    const og_option options[] = {{"--json", &json, NULL},
-                                 {"--all", NULL, &all},
-                                 {"--schemes", NULL, &schemes},
-                                 {NULL, NULL, NULL}};
+    const og_option options[] = {
+        {"--json", &json, NULL}, {"--all", NULL, &all}, {"--schemes", NULL, &schemes}, {NULL, NULL, NULL}};
     og_arguments arguments;
     int bad = og_options_read("verify", argc, argv, options, 0, &arguments);
     if (!bad && schemes) print_schemes();
@@ -64,31 +61,26 @@ static int run(int argc, char **argv) {
         og_arguments_free(&arguments);
         return 0;
     }
-    if (!bad && arguments.n_files == 0)
-        bad = og_verb_usage("verify", "a file of test vectors is wanted");
+    if (!bad && arguments.n_files == 0) bad = og_verb_usage("verify", "a file of test vectors is wanted");
     og_verify_counts counts = {0};
     report lines = {0, all ? INT64_MAX : 20};
     for (int i = 0; !bad && i < arguments.n_files; i++) {
         og_error err = {{0}};
-        if (og_verify_file(arguments.files[i], og_canonical_key, print_line, &lines, &counts,
-                           &err) != OG_OK)
+        if (og_verify_file(arguments.files[i], og_canonical_key, print_line, &lines, &counts, &err) != OG_OK)
             bad = og_verb_fail("verify", &err);
     }
     og_arguments_free(&arguments);
     if (bad) return bad;
     if (lines.printed > lines.most)
-        fprintf(stderr, "... and %lld more mismatches (--all prints them)\n",
-                (long long)(lines.printed - lines.most));
+        fprintf(stderr, "... and %lld more mismatches (--all prints them)\n", (long long)(lines.printed - lines.most));
     if (!json || json[0] != '-' || json[1])
-        printf("cases %lld  supported %lld  values %lld  mismatches %lld\n",
-               (long long)counts.cases, (long long)counts.supported, (long long)counts.values,
-               (long long)counts.mismatches);
-    json_t *result = json_pack("{s:I,s:I,s:I,s:I}", "cases", (json_int_t)counts.cases, "supported",
-                               (json_int_t)counts.supported, "values", (json_int_t)counts.values,
-                               "mismatches", (json_int_t)counts.mismatches);
+        printf("cases %lld  supported %lld  values %lld  mismatches %lld\n", (long long)counts.cases,
+               (long long)counts.supported, (long long)counts.values, (long long)counts.mismatches);
+    json_t *result =
+        json_pack("{s:I,s:I,s:I,s:I}", "cases", (json_int_t)counts.cases, "supported", (json_int_t)counts.supported,
+                  "values", (json_int_t)counts.values, "mismatches", (json_int_t)counts.mismatches);
     int failed = og_json_result("verify", json, result);
     return failed || counts.mismatches ? 1 : 0;
 }
 
-const og_verb og_verb_verify = {"verify", "replay published test vectors against this build", help,
-                                run};
+const og_verb og_verb_verify = {"verify", "replay published test vectors against this build", help, run};

@@ -90,8 +90,8 @@ function(og_find name module)
     target_link_libraries(og_dep_${name} INTERFACE PkgConfig::PC_${name})
   endif()
 endfunction()
-foreach(pair yaml:yaml-0.1 jansson:jansson crypto:libcrypto numa:numa uring:liburing utf8proc:libutf8proc
-        sndfile:sndfile soxr:soxr kissfft:kissfft-float sentencepiece:sentencepiece exif:libexif lcms2:lcms2)
+foreach(pair yaml:yaml-0.1 jansson:jansson crypto:libcrypto numa:numa utf8proc:libutf8proc
+        sndfile:sndfile soxr:soxr kissfft:kissfft-float sentencepiece:sentencepiece exif:libexif)
   string(REPLACE ":" ";" pair ${pair})
   list(GET pair 0 dep_name)
   list(GET pair 1 dep_module)
@@ -199,9 +199,9 @@ endif()
 og_decide(TORCH ${found} "`${OG_PYTHON} -c 'import torch'` failed")
 
 # Which of them each layer may use (design: dependencies, and where each is allowed).
-set(OG_DEPS_core yaml jansson crypto numa uring)
+set(OG_DEPS_core yaml jansson crypto numa)
 set(OG_DEPS_tables jansson)
-set(OG_DEPS_modalities jansson utf8proc sentencepiece exif lcms2)
+set(OG_DEPS_modalities jansson utf8proc sentencepiece exif)
 if(OG_SNDFILE)
   list(APPEND OG_DEPS_modalities sndfile soxr kissfft)
 endif()
@@ -214,7 +214,7 @@ if(OpenMP_CXX_FOUND) # at::parallel_for is inline: without the flag its loops wo
   target_link_options(og_dep_openmp INTERFACE ${OpenMP_CXX_FLAGS}) # by flag: the path of its libgomp would shadow torch's
 endif()
 set(OG_DEPS_cli jansson)
-foreach(dep numa uring utf8proc sentencepiece exif lcms2)
+foreach(dep numa utf8proc sentencepiece exif)
   if(TARGET og_dep_${dep})
     string(TOUPPER ${dep} DEP)
     target_compile_definitions(og_flags INTERFACE OG_HAVE_${DEP})

@@ -17,7 +17,8 @@ struct trainer_guard {
 void make_trainer(const og_isolation_options &o, bool leak_window, trainer_guard &out, og_error *err) {
     og_config *config = nullptr;
     check(og_config_copy(o.config, &config, err));
-    std::vector<std::string> set = {"memory.rows=normal", "memory.dropout=0", "train.threads=1", "train.batch=1", "train.micro_batch=0", "train.resume=never"};
+    std::vector<std::string> set = {"memory.rows=normal", "memory.dropout=0",    "train.threads=1",
+                                    "train.batch=1",      "train.micro_batch=0", "train.resume=never"};
     const og_config *tables = og_config_get(config, "tables");
     for (int64_t i = 0; leak_window && i < og_config_size(tables); i++)
         set.push_back(std::string("tables.") + og_config_key_at(tables, i) + ".leak=true");
@@ -45,8 +46,10 @@ struct audit {
     void others(og_trainer *t, const og_pack &pack, const guards &up, bool shifts, int64_t doc, leak_count *into) {
         std::vector<sight> before = look(t, pack, up);
         pack_copy changed(pack);
-        if (shifts) changed.remove(doc);
-        else changed.poke(doc, *og_packs_ids(o.packs));
+        if (shifts)
+            changed.remove(doc);
+        else
+            changed.poke(doc, *og_packs_ids(o.packs));
         std::vector<sight> after = look(t, changed.view, up);
         for (int64_t d = 0; d < pack.n_docs; d++)
             if (d != doc) into->add(differences(before[(size_t)d], after[(size_t)(shifts && d > doc ? d - 1 : d)]));
@@ -74,26 +77,31 @@ struct audit {
                 }
             }
         }
-        if (!packs) check(og_fail(err, OG_EINVAL, "no pack of %lld holds two documents; there is nothing to audit", (long long)og_packs_count(o.packs)));
+        if (!packs)
+            check(og_fail(err, OG_EINVAL, "no pack of %lld holds two documents; there is nothing to audit",
+                          (long long)og_packs_count(o.packs)));
     }
 };
 
 json_t *counts(const leak_count &n) {
-    return json_pack("{s:I,s:I,s:I,s:I}", "rows", (json_int_t)n.rows, "activations", (json_int_t)n.activations, "loss", (json_int_t)n.loss, "gradients",
-                     (json_int_t)n.gradients);
+    return json_pack("{s:I,s:I,s:I,s:I}", "rows", (json_int_t)n.rows, "activations", (json_int_t)n.activations, "loss",
+                     (json_int_t)n.loss, "gradients", (json_int_t)n.gradients);
 }
 
 char *report(const audit &a, const std::vector<channel> &channels) {
     json_t *each = json_object();
     leak_count poked, moved, twin;
     for (const channel &c : channels) {
-        json_object_set_new(each, c.name, json_pack("{s:I,s:I,s:o,s:o}", "leaks", (json_int_t)c.leaks.total(), "twin_leaks", (json_int_t)c.twin.total(),
-                                                    "seen", counts(c.leaks), "twin_seen", counts(c.twin)));
+        json_object_set_new(each, c.name,
+                            json_pack("{s:I,s:I,s:o,s:o}", "leaks", (json_int_t)c.leaks.total(), "twin_leaks",
+                                      (json_int_t)c.twin.total(), "seen", counts(c.leaks), "twin_seen",
+                                      counts(c.twin)));
         (c.shifts ? moved : poked) = c.leaks; // channels of one kind share one probe with all guards up
         twin.add(c.twin);
     }
-    json_t *root = json_pack("{s:I,s:I,s:I,s:I,s:I,s:o}", "leaks", (json_int_t)(poked.total() + moved.total()), "twin_leaks", (json_int_t)twin.total(), "packs",
-                             (json_int_t)a.packs, "documents", (json_int_t)a.documents, "compared", (json_int_t)a.compared, "channels", each);
+    json_t *root = json_pack("{s:I,s:I,s:I,s:I,s:I,s:o}", "leaks", (json_int_t)(poked.total() + moved.total()),
+                             "twin_leaks", (json_int_t)twin.total(), "packs", (json_int_t)a.packs, "documents",
+                             (json_int_t)a.documents, "compared", (json_int_t)a.compared, "channels", each);
     char *text = json_dumps(root, JSON_INDENT(1) | JSON_SORT_KEYS), *copy = text ? og_copy_string(text) : nullptr;
     free(text);
     json_decref(root);
@@ -113,7 +121,9 @@ og_status og_audit_isolation(const og_isolation_options *options, char **json, o
         no_mask.attention = false;
         no_restart.positions = false;
         all_targets.targets = false;
-        std::vector<og::channel> channels = {{"attention", false, no_mask, {}, {}}, {"positions", true, no_restart, {}, {}}, {"targets", false, all_targets, {}, {}}};
+        std::vector<og::channel> channels = {{"attention", false, no_mask, {}, {}},
+                                             {"positions", true, no_restart, {}, {}},
+                                             {"targets", false, all_targets, {}, {}}};
         if (tables) channels.push_back({"window", false, {}, {}, {}});
         og::audit a{*options, err};
         a.run(channels, whole.t, leaking.t);

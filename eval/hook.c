@@ -8,7 +8,8 @@
 static json_t *bits_of(const og_bits *b) {
     json_t *o = json_object();
     for (int m = 0; m < OG_N_MODALITIES; m++)
-        json_object_set_new(o, og_modality_name(m), b->tokens[m] ? json_real(b->bits[m] / (double)b->tokens[m]) : json_null());
+        json_object_set_new(o, og_modality_name(m),
+                            b->tokens[m] ? json_real(b->bits[m] / (double)b->tokens[m]) : json_null());
     return o;
 }
 

@@ -18,10 +18,11 @@ og_status og_eval_new(og_trainer *trainer, const og_packs *train, const og_packs
     const og_packs *own = og_trainer_packs(trainer);
     const og_id_map *ours = og_packs_ids(own), *theirs = og_packs_ids(val);
     if (memcmp(ours, theirs, sizeof *ours))
-        return og_fail(err, OG_EINVAL, "the held-out packs have other id ranges (%d ids) than the training packs (%d)", (int)theirs->size, (int)ours->size);
+        return og_fail(err, OG_EINVAL, "the held-out packs have other id ranges (%d ids) than the training packs (%d)",
+                       (int)theirs->size, (int)ours->size);
     if (og_packs_capacity(val) > og_packs_capacity(own))
-        return og_fail(err, OG_EINVAL, "the held-out packs hold %lld tokens, the model was made for %lld", (long long)og_packs_capacity(val),
-                       (long long)og_packs_capacity(own));
+        return og_fail(err, OG_EINVAL, "the held-out packs hold %lld tokens, the model was made for %lld",
+                       (long long)og_packs_capacity(val), (long long)og_packs_capacity(own));
     if (!og_packs_count(val)) return og_fail(err, OG_EINVAL, "there are no held-out packs");
     og_eval *e = og_alloc_zero(1, sizeof *e);
     double *nll = og_alloc(og_packs_capacity(own), sizeof *nll);
@@ -62,7 +63,8 @@ static og_status append(text *t, og_error *err, const char *format, ...) {
 }
 
 /* One pack into sum, and one line a document and modality into lines (may be NULL). */
-static og_status measure_pack(og_eval *e, const og_packs *packs, int64_t number, og_bits *sum, text *lines, og_error *err) {
+static og_status measure_pack(og_eval *e, const og_packs *packs, int64_t number, og_bits *sum, text *lines,
+                              og_error *err) {
     og_pack pack;
     OG_TRY(og_packs_get(packs, number, &pack, err));
     OG_TRY(og_trainer_nll(e->trainer, &pack, e->nll, err));
@@ -79,8 +81,9 @@ static og_status measure_pack(og_eval *e, const og_packs *packs, int64_t number,
             sum->bits[m] += own.bits[m];
             sum->tokens[m] += own.tokens[m];
             if (lines && own.tokens[m])
-                OG_TRY(append(lines, err, "%lld,%lld,%lld,%lld,%s,%lld,%.12g\n", (long long)o->shard, (long long)o->index, (long long)o->offset,
-                              (long long)o->length, og_modality_name(m), (long long)own.tokens[m], own.bits[m]));
+                OG_TRY(append(lines, err, "%lld,%lld,%lld,%lld,%s,%lld,%.12g\n", (long long)o->shard,
+                              (long long)o->index, (long long)o->offset, (long long)o->length, og_modality_name(m),
+                              (long long)own.tokens[m], own.bits[m]));
         }
     }
     return OG_OK;
@@ -116,7 +119,8 @@ og_status og_eval_trained(og_eval *e, int64_t n, og_bits *out, og_error *err) {
         total += batch;
     }
     if (n <= 0 || n > total) n = total;
-    for (int64_t i = 0; i < n && status == OG_OK; i++) status = measure_pack(e, e->train, seen[i * total / n], &sum, NULL, err);
+    for (int64_t i = 0; i < n && status == OG_OK; i++)
+        status = measure_pack(e, e->train, seen[i * total / n], &sum, NULL, err);
     og_release(seen);
     if (status == OG_OK) *out = sum;
     return status;

@@ -114,7 +114,8 @@ std::vector<sight> look(og_trainer *t, const og_pack &pack, const guards &up) {
         s.input_grad = input.grad().narrow(0, begin, length).clone();
         if (vectors.defined()) s.rows_grad = vectors.grad().narrow(0, begin, length).clone();
     }
-    for (size_t i = 0; i < b.target_doc.size(); i++) out[(size_t)b.target_doc[i]].nll.push_back(nll.data_ptr<double>()[i]);
+    for (size_t i = 0; i < b.target_doc.size(); i++)
+        out[(size_t)b.target_doc[i]].nll.push_back(nll.data_ptr<double>()[i]);
     for (auto &p : model_of(t).parameters) p.value.mutable_grad() = at::Tensor();
     return out;
 }
@@ -128,7 +129,8 @@ leak_count differences(const sight &a, const sight &b) {
     leak_count n;
     n.rows = a.rows != b.rows;
     for (size_t i = 0; i < a.layers.size() && !n.activations; i++) n.activations = !same_bits(a.layers[i], b.layers[i]);
-    n.loss = a.nll.size() != b.nll.size() || (!a.nll.empty() && memcmp(a.nll.data(), b.nll.data(), a.nll.size() * sizeof(double)));
+    n.loss = a.nll.size() != b.nll.size() ||
+             (!a.nll.empty() && memcmp(a.nll.data(), b.nll.data(), a.nll.size() * sizeof(double)));
     n.gradients = !same_bits(a.input_grad, b.input_grad) || !same_bits(a.rows_grad, b.rows_grad);
     return n;
 }

@@ -10,7 +10,8 @@ static int is_target(const og_pack *pack, int64_t t) {
 
 og_status og_eval_unigram(const og_packs *train, const og_packs *val, og_bits *out, og_error *err) {
     const og_id_map *ids = og_packs_ids(train);
-    if (memcmp(ids, og_packs_ids(val), sizeof *ids)) return og_fail(err, OG_EINVAL, "unigram: training and held-out packs have different id ranges");
+    if (memcmp(ids, og_packs_ids(val), sizeof *ids))
+        return og_fail(err, OG_EINVAL, "unigram: training and held-out packs have different id ranges");
     int64_t *count = og_alloc_zero(ids->size, sizeof *count), total[OG_N_MODALITIES] = {0};
     if (!count) return og_fail(err, OG_ENOMEM, "unigram: no memory for %d counts", (int)ids->size);
     og_pack pack;

@@ -6,7 +6,8 @@
 
 #include <jansson.h>
 
-/* Takes json, also on failure; NULL: memory was short when it was made. what names it in messages. The caller owns *out. */
+/* Takes json, also on failure; NULL: memory was short when it was made. what names it in messages. The caller owns
+ * *out. */
 og_status og_json_tree(json_t *json, const char *what, og_config **out, og_error *err) OG_MUST_USE;
 
 #endif

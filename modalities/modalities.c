@@ -12,9 +12,8 @@ void og_media_free(og_media *media) {
 }
 
 const char *og_note_name(int32_t bit) {
-    static const char *const names[OG_N_NOTES] = {"phase_cancel", "clipped",    "normalised",
-                                                  "not_finite",   "padded",     "odd_bytes",
-                                                  "rotated",      "first_frame"};
+    static const char *const names[OG_N_NOTES] = {"phase_cancel", "clipped",   "normalised", "not_finite",
+                                                  "padded",       "odd_bytes", "rotated",    "first_frame"};
     return bit >= 0 && bit < OG_N_NOTES ? names[bit] : NULL;
 }
 

@@ -32,7 +32,8 @@ static const og_key keys[] = {
     {"mel", OG_KEY_CHOICE, FIELD(preset), "whisper", 0, 0, "whisper|librosa|torchaudio",
      "conventions: scale, norm, padding, logarithm (docs/modalities.md)"},
     {"floor", OG_KEY_F64, FIELD(floor), "1e-10", 1e-30, 1, NULL, "silence floor: least mel power before the logarithm"},
-    {"range_db", OG_KEY_F64, FIELD(range_db), "80", 0, 300, NULL, "whisper, librosa: depth kept below the clip's loudest value, dB; 0: all"},
+    {"range_db", OG_KEY_F64, FIELD(range_db), "80", 0, 300, NULL,
+     "whisper, librosa: depth kept below the clip's loudest value, dB; 0: all"},
     {"stack", OG_KEY_CHOICE, FIELD(stack), "concat", 0, 0, "concat|mean", "how the mel frames of a vector are joined"},
     {"not_finite", OG_KEY_CHOICE, FIELD(not_finite), "error", 0, 0, "error|zero", "samples that are NaN or infinite"},
     {"range", OG_KEY_CHOICE, FIELD(range), "clip", 0, 0, "clip|normalise|error", "samples beyond full scale"},
@@ -45,12 +46,17 @@ static og_status create(const og_config *config, og_modality_impl **impl, og_err
     settings s = {0};
     OG_TRY(og_config_read(config, keys, &s, err));
     struct og_modality_impl made = {.stack = s.stack, .preset = s.preset};
-    made.policy = (og_sound_policy){.rate_hz = s.rate, .min_ms = s.min_ms, .max_seconds = s.max_seconds, .not_finite = s.not_finite,
+    made.policy = (og_sound_policy){.rate_hz = s.rate,
+                                    .min_ms = s.min_ms,
+                                    .max_seconds = s.max_seconds,
+                                    .not_finite = s.not_finite,
                                     .range = s.range};
     OG_TRY(og_mel_preset(presets[s.preset], s.rate, &made.mel, err));
     if (1000 % (s.frame_hz * s.hop_ms) || s.rate * s.hop_ms % 1000)
-        return og_fail(err, OG_EINVAL, "%s: audio.frame_hz %lld x audio.hop_ms %lld must divide 1000, and a hop at %lld Hz be whole samples",
-                       og_config_place(config), (long long)s.frame_hz, (long long)s.hop_ms, (long long)s.rate);
+        return og_fail(
+            err, OG_EINVAL,
+            "%s: audio.frame_hz %lld x audio.hop_ms %lld must divide 1000, and a hop at %lld Hz be whole samples",
+            og_config_place(config), (long long)s.frame_hz, (long long)s.hop_ms, (long long)s.rate);
     made.hops = 1000 / (s.frame_hz * s.hop_ms);
     made.mel.hop = s.rate * s.hop_ms / 1000;
     made.mel.n_fft = s.n_fft;
@@ -75,8 +81,8 @@ static void to_pcm(const float *samples, int64_t n, int16_t *pcm) {
     for (int64_t i = 0; i < n; i++) pcm[i] = (int16_t)fmaxf(-32768, fminf(32767, floorf(samples[i] * 32768 + 0.5f)));
 }
 
-static og_status decode(const og_modality_impl *impl, const char *place, const void *bytes, int64_t n_bytes, og_media *out,
-                        og_error *err) {
+static og_status decode(const og_modality_impl *impl, const char *place, const void *bytes, int64_t n_bytes,
+                        og_media *out, og_error *err) {
     float *samples = NULL, *resampled = NULL;
     int64_t n = 0, rate = impl->policy.rate_hz;
     int32_t own_rate = 0;
@@ -99,29 +105,44 @@ static og_status decode(const og_modality_impl *impl, const char *place, const v
     }
     to_pcm(resampled, kept, pcm);
     og_release(resampled);
-    *out = (og_media){.modality = OG_AUDIO, .dtype = OG_I16, .rank = 1, .shape = {n}, .data = pcm, .rate_hz = (int32_t)rate, .notes = notes};
+    *out = (og_media){.modality = OG_AUDIO,
+                      .dtype = OG_I16,
+                      .rank = 1,
+                      .shape = {n},
+                      .data = pcm,
+                      .rate_hz = (int32_t)rate,
+                      .notes = notes};
     return OG_OK;
 }
 
 /* Sound made in memory may have another rate. */
-static og_status fit(const og_modality_impl *impl, const og_media *media, const double crop[4], int32_t flip, og_media *out,
-                     og_error *err) {
+static og_status fit(const og_modality_impl *impl, const og_media *media, const double crop[4], int32_t flip,
+                     og_media *out, og_error *err) {
     (void)crop, (void)flip;
-    if (media->modality != OG_AUDIO || media->dtype != OG_I16 || media->rank != 1 || media->shape[0] < 1 || media->rate_hz < 1)
+    if (media->modality != OG_AUDIO || media->dtype != OG_I16 || media->rank != 1 || media->shape[0] < 1 ||
+        media->rate_hz < 1)
         return og_fail(err, OG_EINVAL, "audio: media must be I16 [samples] with a rate, got %s of rank %d at %d Hz",
                        og_dtype_name(media->dtype), media->rank, media->rate_hz);
     int64_t n = media->shape[0], kept = og_resampled_length(n, media->rate_hz, impl->policy.rate_hz);
     const int16_t *pcm = media->data;
     float *samples = og_alloc(n, sizeof *samples), *resampled = NULL;
     int16_t *copy = og_alloc(kept ? kept : 1, sizeof *copy);
-    og_status status = samples && copy ? OG_OK : og_fail(err, OG_ENOMEM, "audio: no memory for %lld samples", (long long)n);
+    og_status status =
+        samples && copy ? OG_OK : og_fail(err, OG_ENOMEM, "audio: no memory for %lld samples", (long long)n);
     for (int64_t i = 0; status == OG_OK && i < n; i++) samples[i] = (float)pcm[i] / 32768;
     if (status == OG_OK) status = og_sound_resample(samples, n, media->rate_hz, impl->policy.rate_hz, &resampled, err);
-    if (status == OG_OK && kept < 1) status = og_fail(err, OG_EINVAL, "audio: sound of %lld samples at %d Hz is empty at %lld Hz", (long long)n, media->rate_hz, (long long)impl->policy.rate_hz);
+    if (status == OG_OK && kept < 1)
+        status = og_fail(err, OG_EINVAL, "audio: sound of %lld samples at %d Hz is empty at %lld Hz", (long long)n,
+                         media->rate_hz, (long long)impl->policy.rate_hz);
     if (status == OG_OK) {
         to_pcm(resampled, kept, copy);
-        *out = (og_media){.modality = OG_AUDIO, .dtype = OG_I16, .rank = 1, .shape = {kept}, .data = copy,
-                          .rate_hz = (int32_t)impl->policy.rate_hz, .notes = media->notes};
+        *out = (og_media){.modality = OG_AUDIO,
+                          .dtype = OG_I16,
+                          .rank = 1,
+                          .shape = {kept},
+                          .data = copy,
+                          .rate_hz = (int32_t)impl->policy.rate_hz,
+                          .notes = media->notes};
         copy = NULL;
     }
     og_release(samples);
@@ -130,12 +151,15 @@ static og_status fit(const og_modality_impl *impl, const og_media *media, const 
     return status;
 }
 
-static int64_t dim(const og_modality_impl *impl) { return impl->mel.bands * (impl->stack == STACK_CONCAT ? impl->hops : 1); }
+static int64_t dim(const og_modality_impl *impl) {
+    return impl->mel.bands * (impl->stack == STACK_CONCAT ? impl->hops : 1);
+}
 
 /* ceil(n / (hop x hops)) vectors; frames past the last are copies of it. */
-static og_status vectors(const og_modality_impl *impl, const og_media *media, float **out, int32_t *rows, int32_t *columns,
-                         og_error *err) {
-    if (media->modality != OG_AUDIO || media->dtype != OG_I16 || media->rank != 1 || media->rate_hz != impl->policy.rate_hz)
+static og_status vectors(const og_modality_impl *impl, const og_media *media, float **out, int32_t *rows,
+                         int32_t *columns, og_error *err) {
+    if (media->modality != OG_AUDIO || media->dtype != OG_I16 || media->rank != 1 ||
+        media->rate_hz != impl->policy.rate_hz)
         return og_fail(err, OG_EINVAL, "audio: media must be I16 [samples] at %lld Hz, got %s of rank %d at %d Hz",
                        (long long)impl->policy.rate_hz, og_dtype_name(media->dtype), media->rank, media->rate_hz);
     int64_t n = media->shape[0], bands = impl->mel.bands, hops = impl->hops, frames = 0;
@@ -145,7 +169,8 @@ static og_status vectors(const og_modality_impl *impl, const og_media *media, fl
     int64_t least = impl->mel.n_fft + impl->mel.hop, length = n > least ? n : least;
     float *samples = og_alloc_zero(length, sizeof *samples), *mel = NULL;
     float *v = og_alloc_zero(columns64 * dim(impl), sizeof *v);
-    og_status status = samples && v ? OG_OK : og_fail(err, OG_ENOMEM, "audio: no memory for %lld vectors", (long long)columns64);
+    og_status status =
+        samples && v ? OG_OK : og_fail(err, OG_ENOMEM, "audio: no memory for %lld vectors", (long long)columns64);
     if (status == OG_OK) {
         const int16_t *pcm = media->data;
         for (int64_t i = 0; i < n; i++) samples[i] = (float)pcm[i] / 32768;
@@ -173,9 +198,11 @@ static og_status vectors(const og_modality_impl *impl, const og_media *media, fl
     return OG_OK;
 }
 
-static og_status restore(const og_modality_impl *impl, const float *vectors_in, int32_t rows, int32_t columns, og_media *out,
-                         og_error *err) {
-    if (rows != 1 || columns < 1) return og_fail(err, OG_EINVAL, "audio: a grid of %d x %d vectors; sound has 1 row and at least 1 column", rows, columns);
+static og_status restore(const og_modality_impl *impl, const float *vectors_in, int32_t rows, int32_t columns,
+                         og_media *out, og_error *err) {
+    if (rows != 1 || columns < 1)
+        return og_fail(err, OG_EINVAL, "audio: a grid of %d x %d vectors; sound has 1 row and at least 1 column", rows,
+                       columns);
     int64_t bands = impl->mel.bands, frames = columns * impl->hops;
     float *mel = og_alloc(frames * bands, sizeof *mel);
     if (!mel) return og_fail(err, OG_ENOMEM, "audio: no memory for %lld frames", (long long)frames);
@@ -183,17 +210,22 @@ static og_status restore(const og_modality_impl *impl, const float *vectors_in, 
         const float *from = impl->stack == STACK_CONCAT ? vectors_in + f * bands : vectors_in + f / impl->hops * bands;
         memcpy(mel + f * bands, from, (size_t)bands * sizeof *mel);
     }
-    *out = (og_media){.modality = OG_AUDIO, .dtype = OG_F32, .rank = 2, .shape = {frames, bands}, .data = mel,
+    *out = (og_media){.modality = OG_AUDIO,
+                      .dtype = OG_F32,
+                      .rank = 2,
+                      .shape = {frames, bands},
+                      .data = mel,
                       .rate_hz = (int32_t)(impl->policy.rate_hz / impl->mel.hop)};
     return OG_OK;
 }
 
 static og_status describe(const og_modality_impl *impl, og_config **preprocess, og_error *err) {
     const og_mel_config *m = &impl->mel;
-    json_t *json = json_pack("{ss sI ss sI sI sI sI sf sf sf sf ss ss}", "modality", "audio", "rate", (json_int_t)impl->policy.rate_hz, "mel",
-                             presets[impl->preset], "n_fft", (json_int_t)m->n_fft, "hop", (json_int_t)m->hop, "bands", (json_int_t)m->bands, "hops",
-                             (json_int_t)impl->hops, "f_min", m->f_min, "f_max", m->f_max, "floor", m->floor, "range", m->range, "stack",
-                             impl->stack == STACK_CONCAT ? "concat" : "mean", "resampler", "soxr_hq");
+    json_t *json = json_pack(
+        "{ss sI ss sI sI sI sI sf sf sf sf ss ss}", "modality", "audio", "rate", (json_int_t)impl->policy.rate_hz,
+        "mel", presets[impl->preset], "n_fft", (json_int_t)m->n_fft, "hop", (json_int_t)m->hop, "bands",
+        (json_int_t)m->bands, "hops", (json_int_t)impl->hops, "f_min", m->f_min, "f_max", m->f_max, "floor", m->floor,
+        "range", m->range, "stack", impl->stack == STACK_CONCAT ? "concat" : "mean", "resampler", "soxr_hq");
     return og_json_tree(json, "audio", preprocess, err);
 }
 

@@ -19,14 +19,18 @@ struct og_modality_impl {
 static const og_key keys[] = {
     {"size", OG_KEY_I64, FIELD(size), "96", 1, 4096, NULL, "side of the canvas, pixels"},
     {"patch", OG_KEY_I64, FIELD(patch), "8", 1, 1024, NULL, "side of a patch, pixels; divides size"},
-    {"fit", OG_KEY_CHOICE, FIELD(fit), "pad", 0, 0, "pad|squash|crop", "how a picture that is not square meets the canvas"},
+    {"fit", OG_KEY_CHOICE, FIELD(fit), "pad", 0, 0, "pad|squash|crop",
+     "how a picture that is not square meets the canvas"},
     {"background", OG_KEY_I64_LIST, FIELD(background_list), "", 0, 255, NULL,
      "[r, g, b] under alpha and around the picture; default white"},
     {"colour", OG_KEY_CHOICE, FIELD(colour), "rgb", 0, 0, "rgb|gray", "channels of a patch"},
     {"center", OG_KEY_CHOICE, FIELD(center), "none", 0, 0, "none|image",
-     "image: the mean of the picture is taken off (codes stand brightness shifts; restore gives a picture of mean gray)"},
-    {"orientation", OG_KEY_CHOICE, FIELD(orientation), "exif", 0, 0, "raw|exif", "whether the EXIF orientation is applied"},
-    {"max_pixels", OG_KEY_I64, FIELD(max_pixels), "64000000", 1, 1e12, NULL, "most pixels a file may claim (read before decoding)"},
+     "image: the mean of the picture is taken off (codes stand brightness shifts; restore gives a picture of mean "
+     "gray)"},
+    {"orientation", OG_KEY_CHOICE, FIELD(orientation), "exif", 0, 0, "raw|exif",
+     "whether the EXIF orientation is applied"},
+    {"max_pixels", OG_KEY_I64, FIELD(max_pixels), "64000000", 1, 1e12, NULL,
+     "most pixels a file may claim (read before decoding)"},
     {0},
 };
 
@@ -34,15 +38,17 @@ static og_status create(const og_config *config, og_modality_impl **impl, og_err
     struct og_modality_impl read = {0};
     OG_TRY(og_config_read(config, keys, &read, err));
     if (read.size % read.patch)
-        return og_fail(err, OG_EINVAL, "%s: image.size %lld is not a multiple of image.patch %lld", og_config_place(config),
-                       (long long)read.size, (long long)read.patch);
+        return og_fail(err, OG_EINVAL, "%s: image.size %lld is not a multiple of image.patch %lld",
+                       og_config_place(config), (long long)read.size, (long long)read.patch);
     const og_i64_list *list = &read.background_list;
     if (list->n && list->n != 3)
-        return og_fail(err, OG_EINVAL, "%s: image.background has %lld values, must be [r, g, b]", og_config_place(config), (long long)list->n);
+        return og_fail(err, OG_EINVAL, "%s: image.background has %lld values, must be [r, g, b]",
+                       og_config_place(config), (long long)list->n);
     for (int64_t i = 0; i < 3; i++) {
         int64_t value = list->n ? list->values[i] : 255;
         if (value < 0 || value > 255)
-            return og_fail(err, OG_EINVAL, "%s: image.background holds %lld, must be in 0..255", og_config_place(config), (long long)value);
+            return og_fail(err, OG_EINVAL, "%s: image.background holds %lld, must be in 0..255",
+                           og_config_place(config), (long long)value);
         read.policy.background[i] = (double)value;
     }
     read.policy.orientation = read.orientation;
@@ -64,27 +70,29 @@ static og_status decode(const og_modality_impl *impl, const char *place, const v
 
 static og_status check(const og_media *media, og_error *err) {
     if (media->modality != OG_IMAGE || media->dtype != OG_U8 || media->rank != 3 || media->shape[2] != 3)
-        return og_fail(err, OG_EINVAL, "image: media must be U8 [height][width][3], got %s of rank %d", og_dtype_name(media->dtype),
-                       media->rank);
+        return og_fail(err, OG_EINVAL, "image: media must be U8 [height][width][3], got %s of rank %d",
+                       og_dtype_name(media->dtype), media->rank);
     if (media->shape[0] < 1 || media->shape[1] < 1)
-        return og_fail(err, OG_EINVAL, "image: picture of %lld x %lld pixels; each side must be at least 1", (long long)media->shape[1],
-                       (long long)media->shape[0]);
+        return og_fail(err, OG_EINVAL, "image: picture of %lld x %lld pixels; each side must be at least 1",
+                       (long long)media->shape[1], (long long)media->shape[0]);
     return OG_OK;
 }
 
-static og_status fit(const og_modality_impl *impl, const og_media *media, const double crop[4], int32_t flip, og_media *out,
-                     og_error *err) {
+static og_status fit(const og_modality_impl *impl, const og_media *media, const double crop[4], int32_t flip,
+                     og_media *out, og_error *err) {
     OG_TRY(check(media, err));
     return og_picture_fit(media, crop, flip, impl->fit, impl->size, impl->policy.background, out, err);
 }
 
-static int64_t dim(const og_modality_impl *impl) { return impl->patch * impl->patch * (impl->colour == COLOUR_RGB ? 3 : 1); }
+static int64_t dim(const og_modality_impl *impl) {
+    return impl->patch * impl->patch * (impl->colour == COLOUR_RGB ? 3 : 1);
+}
 
 /* ITU-R BT.601 luma in integers, rounded; libraries differ by one here, so the formula is ours and written down. */
 static int32_t gray(const uint8_t *p) { return (299 * p[0] + 587 * p[1] + 114 * p[2] + 500) / 1000; }
 
-static og_status vectors(const og_modality_impl *impl, const og_media *media, float **out, int32_t *rows, int32_t *columns,
-                         og_error *err) {
+static og_status vectors(const og_modality_impl *impl, const og_media *media, float **out, int32_t *rows,
+                         int32_t *columns, og_error *err) {
     OG_TRY(check(media, err));
     og_media fitted = {0};
     if (media->shape[0] != impl->size || media->shape[1] != impl->size) {
@@ -124,18 +132,24 @@ static og_status vectors(const og_modality_impl *impl, const og_media *media, fl
     return OG_OK;
 }
 
-static og_status restore(const og_modality_impl *impl, const float *vectors_in, int32_t rows, int32_t columns, og_media *out,
-                         og_error *err) {
-    int64_t patch = impl->patch, width = columns * patch, height = rows * patch, channels = impl->colour == COLOUR_RGB ? 3 : 1;
-    if (rows < 1 || columns < 1) return og_fail(err, OG_EINVAL, "image: a grid of %d x %d patches cannot be a picture", rows, columns);
+static og_status restore(const og_modality_impl *impl, const float *vectors_in, int32_t rows, int32_t columns,
+                         og_media *out, og_error *err) {
+    int64_t patch = impl->patch, width = columns * patch, height = rows * patch,
+            channels = impl->colour == COLOUR_RGB ? 3 : 1;
+    if (rows < 1 || columns < 1)
+        return og_fail(err, OG_EINVAL, "image: a grid of %d x %d patches cannot be a picture", rows, columns);
     uint8_t *pixels = og_alloc(width * height, 3);
-    if (!pixels) return og_fail(err, OG_ENOMEM, "image: no memory for %lld x %lld pixels", (long long)width, (long long)height);
+    if (!pixels)
+        return og_fail(err, OG_ENOMEM, "image: no memory for %lld x %lld pixels", (long long)width, (long long)height);
     for (int64_t y = 0; y < height; y++)
         for (int64_t x = 0; x < width; x++) {
-            const float *v = vectors_in + ((y / patch) * columns + x / patch) * dim(impl) + ((y % patch) * patch + x % patch) * channels;
+            const float *v = vectors_in + ((y / patch) * columns + x / patch) * dim(impl) +
+                             ((y % patch) * patch + x % patch) * channels;
             for (int64_t c = 0; c < 3; c++) {
                 double value = floor(((double)v[channels == 3 ? c : 0] + 1) * 127.5 + 0.5);
-                pixels[3 * (y * width + x) + c] = (uint8_t)(value > 255 ? 255 : value > 0 ? value : 0); /* NaN becomes 0 */
+                pixels[3 * (y * width + x) + c] = (uint8_t)(value > 255 ? 255
+                                                            : value > 0 ? value
+                                                                        : 0); /* NaN becomes 0 */
             }
         }
     *out = (og_media){.modality = OG_IMAGE, .dtype = OG_U8, .rank = 3, .shape = {height, width, 3}, .data = pixels};
@@ -144,11 +158,12 @@ static og_status restore(const og_modality_impl *impl, const float *vectors_in, 
 
 static og_status describe(const og_modality_impl *impl, og_config **preprocess, og_error *err) {
     static const char *const fits[] = {"pad", "squash", "crop"};
-    json_t *json = json_pack("{ss si si ss ss ss s[iii] ss ss ss}", "modality", "image", "size", (int)impl->size, "patch",
-                             (int)impl->patch, "fit", fits[impl->fit], "colour", impl->colour == COLOUR_RGB ? "rgb" : "gray", "center",
-                             impl->center == CENTER_NONE ? "none" : "image", "background", (int)impl->policy.background[0],
-                             (int)impl->policy.background[1], (int)impl->policy.background[2], "orientation",
-                             impl->orientation ? "exif" : "raw", "resize", "area", "order", "raster;row,column,channel;srgb;[-1,1]");
+    json_t *json = json_pack(
+        "{ss si si ss ss ss s[iii] ss ss ss}", "modality", "image", "size", (int)impl->size, "patch", (int)impl->patch,
+        "fit", fits[impl->fit], "colour", impl->colour == COLOUR_RGB ? "rgb" : "gray", "center",
+        impl->center == CENTER_NONE ? "none" : "image", "background", (int)impl->policy.background[0],
+        (int)impl->policy.background[1], (int)impl->policy.background[2], "orientation",
+        impl->orientation ? "exif" : "raw", "resize", "area", "order", "raster;row,column,channel;srgb;[-1,1]");
     return og_json_tree(json, "image", preprocess, err);
 }
 

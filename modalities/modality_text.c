@@ -13,8 +13,8 @@ struct og_modality_impl {
 enum { EMPTY_ERROR, EMPTY_KEEP };
 
 static const og_key keys[] = {
-    {"max_bytes", OG_KEY_I64, offsetof(struct og_modality_impl, max_bytes), "67108864", 1,
-     1099511627776.0, NULL, "longest text of one item, bytes"},
+    {"max_bytes", OG_KEY_I64, offsetof(struct og_modality_impl, max_bytes), "67108864", 1, 1099511627776.0, NULL,
+     "longest text of one item, bytes"},
     {"empty", OG_KEY_CHOICE, offsetof(struct og_modality_impl, empty), "error", 0, 0, "error|keep",
      "what a text of 0 bytes is"},
     {0},
@@ -30,17 +30,13 @@ static og_status create(const og_config *config, og_modality_impl **impl, og_err
     return OG_OK;
 }
 
-static void destroy(og_modality_impl *impl) {
-    og_release(impl);
-}
+static void destroy(og_modality_impl *impl) { og_release(impl); }
 
-static og_status decode(const og_modality_impl *impl, const char *place, const void *bytes,
-                        int64_t n, og_media *out, og_error *err) {
-    if (n == 0 && impl->empty == EMPTY_ERROR)
-        return og_fail(err, OG_EFORMAT, "%s: empty text (0 bytes)", place);
+static og_status decode(const og_modality_impl *impl, const char *place, const void *bytes, int64_t n, og_media *out,
+                        og_error *err) {
+    if (n == 0 && impl->empty == EMPTY_ERROR) return og_fail(err, OG_EFORMAT, "%s: empty text (0 bytes)", place);
     if (n > impl->max_bytes)
-        return og_fail(err, OG_EFORMAT,
-                       "%s: text of %lld bytes is over the limit of %lld (text.max_bytes)", place,
+        return og_fail(err, OG_EFORMAT, "%s: text of %lld bytes is over the limit of %lld (text.max_bytes)", place,
                        (long long)n, (long long)impl->max_bytes);
     OG_TRY(og_utf8_check(place, bytes, n, err));
     char *copy = og_alloc(n, 1);

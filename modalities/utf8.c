@@ -1,9 +1,7 @@
 /* utf8.c: strict UTF-8 validation. */
 #include "utf8.h"
 
-int32_t og_utf8_length(unsigned char lead) {
-    return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-}
+int32_t og_utf8_length(unsigned char lead) { return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4; }
 
 int64_t og_utf8_fault(const char *text, int64_t bytes) {
     const unsigned char *s = (const unsigned char *)text;
@@ -14,8 +12,7 @@ int64_t og_utf8_fault(const char *text, int64_t bytes) {
             i++;
             continue;
         }
-        if (c < 0xC2 || c > 0xF4)
-            return i; /* continuation, overlong two-byte form, above U+10FFFF */
+        if (c < 0xC2 || c > 0xF4) return i; /* continuation, overlong two-byte form, above U+10FFFF */
         int32_t n = og_utf8_length(c);
         /* the second byte's range rules out overlong forms, surrogates and values above U+10FFFF */
         unsigned char least = c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80;

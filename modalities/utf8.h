@@ -6,7 +6,8 @@
 
 OG_BEGIN
 
-/* Byte offset of the first fault (overlong form, surrogate, above U+10FFFF, cut short, stray byte), or -1 when all is valid. */
+/* Byte offset of the first fault (overlong form, surrogate, above U+10FFFF, cut short, stray byte), or -1 when all is
+ * valid. */
 int64_t og_utf8_fault(const char *text, int64_t bytes);
 /* An error that names place, offset and byte. */
 og_status og_utf8_check(const char *place, const char *text, int64_t bytes, og_error *err);

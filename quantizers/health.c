@@ -26,8 +26,8 @@ static void add_means(const float *vectors, int64_t n, int64_t dim, sums *s) {
     for (int64_t j = 0; j < dim && s->finite; j++) s->mean[j] /= (double)s->finite;
 }
 
-static void add_errors(const og_codebook *codebook, const float *vectors, const int32_t *codes, const float *decoded, int64_t n,
-                       sums *s) {
+static void add_errors(const og_codebook *codebook, const float *vectors, const int32_t *codes, const float *decoded,
+                       int64_t n, sums *s) {
     int64_t dim = codebook->dim;
     for (int64_t i = 0; i < n; i++) {
         int32_t code = codes[i * codebook->levels];
@@ -75,15 +75,19 @@ static void conclude(const og_codebook *codebook, const sums *s, int64_t n, og_c
 og_status og_codebook_measure(const og_codebook *codebook, const float *vectors, int64_t n, og_pool *pool,
                               og_codebook_health *out, og_error *err) {
     const og_quantizer_type *type = og_quantizer_find(codebook->quantizer);
-    if (!type) return og_fail(err, OG_ENOTSUP, "the codebook %.12s was made by the quantizer '%s', which this build does not have",
-                              codebook->fingerprint, codebook->quantizer);
+    if (!type)
+        return og_fail(err, OG_ENOTSUP,
+                       "the codebook %.12s was made by the quantizer '%s', which this build does not have",
+                       codebook->fingerprint, codebook->quantizer);
     int64_t chunk = n < CHUNK ? n : CHUNK;
-    sums s = {.mean = og_alloc_zero(codebook->dim, sizeof(double)), .counts = og_alloc_zero(codebook->size, sizeof(int64_t))};
+    sums s = {.mean = og_alloc_zero(codebook->dim, sizeof(double)),
+              .counts = og_alloc_zero(codebook->size, sizeof(int64_t))};
     int32_t *codes = og_alloc(chunk * codebook->levels, sizeof *codes);
     float *decoded = og_alloc(chunk * codebook->dim, sizeof *decoded);
-    og_status status = s.mean && s.counts && codes && decoded
-                           ? measure(codebook, type, vectors, n, pool, codes, decoded, &s, err)
-                           : og_fail(err, OG_ENOMEM, "no memory to measure a codebook of %lld codes", (long long)codebook->size);
+    og_status status =
+        s.mean && s.counts && codes && decoded
+            ? measure(codebook, type, vectors, n, pool, codes, decoded, &s, err)
+            : og_fail(err, OG_ENOMEM, "no memory to measure a codebook of %lld codes", (long long)codebook->size);
     if (status == OG_OK) conclude(codebook, &s, n, out);
     og_release(s.mean);
     og_release(s.counts);

@@ -27,8 +27,8 @@ static int same_row(const float *a, const float *b, int64_t dim) {
 
 /* rows[*n_rows]: the first row of each distinct finite vector, in order; weights: its copies. table
  * [slots] is scratch. */
-static int64_t find_distinct(const float *vectors, int64_t n, int64_t dim, int64_t *table,
-                             int64_t slots, int64_t *rows, float *weights, int64_t *finite) {
+static int64_t find_distinct(const float *vectors, int64_t n, int64_t dim, int64_t *table, int64_t slots, int64_t *rows,
+                             float *weights, int64_t *finite) {
     int64_t found = 0;
     for (int64_t i = 0; i < slots; i++) table[i] = -1; /* open addressing: index into rows */
     for (int64_t i = 0; i < n; i++) {
@@ -43,21 +43,18 @@ static int64_t find_distinct(const float *vectors, int64_t n, int64_t dim, int64
             rows[found] = i;
             weights[found++] = 0;
         }
-        weights[table[slot]] +=
-            1; /* exact below 2^24; more copies of one vector weigh no less than that */
+        weights[table[slot]] += 1; /* exact below 2^24; more copies of one vector weigh no less than that */
     }
     return found;
 }
 
-og_status og_kmeans_distinct_new(const float *vectors, int64_t n, int64_t dim,
-                                 og_kmeans_distinct *out, og_error *err) {
+og_status og_kmeans_distinct_new(const float *vectors, int64_t n, int64_t dim, og_kmeans_distinct *out, og_error *err) {
     int64_t slots = 16;
     while (slots < 2 * n) slots *= 2;
     og_kmeans_distinct made = {.n_given = n, .weights = og_alloc(n, sizeof(float))};
     int64_t *table = og_alloc(slots, sizeof *table), *rows = og_alloc(n, sizeof *rows);
     int short_of_memory = !made.weights || !table || !rows;
-    if (!short_of_memory)
-        made.n = find_distinct(vectors, n, dim, table, slots, rows, made.weights, &made.n_finite);
+    if (!short_of_memory) made.n = find_distinct(vectors, n, dim, table, slots, rows, made.weights, &made.n_finite);
     if (!short_of_memory && made.n < n) {
         made.owned = og_alloc(made.n * dim, sizeof *made.owned);
         short_of_memory = !made.owned;
@@ -68,8 +65,7 @@ og_status og_kmeans_distinct_new(const float *vectors, int64_t n, int64_t dim,
     og_release(rows);
     if (short_of_memory) {
         og_kmeans_distinct_drop(&made);
-        return og_fail(err, OG_ENOMEM,
-                       "no memory to find the distinct ones of %lld vectors of %lld values",
+        return og_fail(err, OG_ENOMEM, "no memory to find the distinct ones of %lld vectors of %lld values",
                        (long long)n, (long long)dim);
     }
     made.vectors = made.owned ? made.owned : vectors;

@@ -18,7 +18,8 @@ namespace {
 // What Clustering asks of an index: hold the centroids and name the nearest one.
 class FixedOrderIndex : public faiss::Index {
   public:
-    FixedOrderIndex(int dim, og_kmeans_assign_fn *nearest, void *context) : faiss::Index(dim), assign_(nearest), context_(context) {}
+    FixedOrderIndex(int dim, og_kmeans_assign_fn *nearest, void *context)
+        : faiss::Index(dim), assign_(nearest), context_(context) {}
 
     void add(idx_t n, const float *x) override {
         codes_.insert(codes_.end(), x, x + n * d);
@@ -30,7 +31,8 @@ class FixedOrderIndex : public faiss::Index {
         ntotal = 0;
     }
 
-    void search(idx_t n, const float *x, idx_t k, float *distances, idx_t *labels, const faiss::SearchParameters *) const override {
+    void search(idx_t n, const float *x, idx_t k, float *distances, idx_t *labels,
+                const faiss::SearchParameters *) const override {
         if (k != 1) throw std::logic_error("clustering asked for more than the nearest code");
         std::vector<int32_t> found(static_cast<size_t>(n));
         og_error err{};
@@ -59,8 +61,8 @@ class OpenMPThreads {
 } // namespace
 
 extern "C" og_status og_faiss_kmeans(const float *vectors, const float *weights, int64_t n, int64_t dim, int64_t size,
-                                     int64_t iterations, int64_t seed, int32_t n_threads, og_kmeans_assign_fn *assign, void *context,
-                                     float *codes, og_error *err) {
+                                     int64_t iterations, int64_t seed, int32_t n_threads, og_kmeans_assign_fn *assign,
+                                     void *context, float *codes, og_error *err) {
     return og_fence(err, "k-means by FAISS", [&] {
         OpenMPThreads threads(n_threads);
         faiss::ClusteringParameters parameters;

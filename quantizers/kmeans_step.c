@@ -20,13 +20,10 @@ static int by_distance(const void *a, const void *b) {
 }
 
 /* Gives unused codes the worst-coded vectors, none twice: they are distinct. */
-static og_status revive(const float *vectors, int64_t n, int64_t dim, int64_t size,
-                        const double *counts, const float *distance, float *codes, int64_t *moved,
-                        og_error *err) {
+static og_status revive(const float *vectors, int64_t n, int64_t dim, int64_t size, const double *counts,
+                        const float *distance, float *codes, int64_t *moved, og_error *err) {
     worst *order = og_alloc(n, sizeof *order);
-    if (!order)
-        return og_fail(err, OG_ENOMEM, "no memory to order %lld vectors by their error",
-                       (long long)n);
+    if (!order) return og_fail(err, OG_ENOMEM, "no memory to order %lld vectors by their error", (long long)n);
     for (int64_t i = 0; i < n; i++) order[i] = (worst){distance[i], i};
     qsort(order, (size_t)n, sizeof *order, by_distance);
     int64_t next = 0, n_moved = 0;
@@ -42,8 +39,8 @@ static og_status revive(const float *vectors, int64_t n, int64_t dim, int64_t si
     return OG_OK;
 }
 
-og_status og_kmeans_step(const float *vectors, const float *weights, int64_t n, int64_t dim,
-                         int64_t size, og_pool *pool, float *codes, int64_t *moved, og_error *err) {
+og_status og_kmeans_step(const float *vectors, const float *weights, int64_t n, int64_t dim, int64_t size,
+                         og_pool *pool, float *codes, int64_t *moved, og_error *err) {
     og_nearest nearest;
     OG_TRY(og_nearest_make(codes, size, dim, &nearest, err));
     int32_t *code = og_alloc(n, sizeof *code);

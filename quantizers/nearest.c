@@ -53,12 +53,13 @@ og_nearest_fn *og_nearest_level(int32_t level) {
 
 og_status og_nearest_make(const float *codes, int64_t size, int64_t dim, og_nearest *out, og_error *err) {
     if (size < 1 || size > INT32_MAX - LANES || dim < 1)
-        return og_fail(err, OG_EINVAL, "a search over %lld codes of %lld values: sizes are 1..%d and at least 1", (long long)size,
-                       (long long)dim, INT32_MAX - LANES);
+        return og_fail(err, OG_EINVAL, "a search over %lld codes of %lld values: sizes are 1..%d and at least 1",
+                       (long long)size, (long long)dim, INT32_MAX - LANES);
     og_nearest made = {.codes = codes, .size = size, .dim = dim, .n_tiles = (size + LANES - 1) / LANES};
     int64_t values;
     if (__builtin_mul_overflow(made.n_tiles * LANES, dim, &values) || !(made.tiles = og_alloc(values, sizeof(float))))
-        return og_fail(err, OG_ENOMEM, "no memory to search %lld codes of %lld values", (long long)size, (long long)dim);
+        return og_fail(err, OG_ENOMEM, "no memory to search %lld codes of %lld values", (long long)size,
+                       (long long)dim);
     for (int64_t k = 0; k < made.n_tiles * LANES; k++) {
         float *lane = made.tiles + k / LANES * dim * LANES + k % LANES;
         for (int64_t j = 0; j < dim; j++) lane[j * LANES] = k < size ? codes[k * dim + j] : INFINITY;
@@ -182,8 +183,8 @@ static void find_range(void *context, int64_t begin, int64_t end, int32_t worker
     fesetenv(&caller);
 }
 
-void og_nearest_find(const og_nearest *nearest, const float *vectors, int64_t n, og_pool *pool, int32_t *code, int64_t stride,
-                     float *distance, float *margin) {
+void og_nearest_find(const og_nearest *nearest, const float *vectors, int64_t n, og_pool *pool, int32_t *code,
+                     int64_t stride, float *distance, float *margin) {
     search s = {nearest, vectors, code, stride, distance, margin};
     if (pool)
         og_pool_for(pool, n, BLOCK, find_range, &s);

@@ -18,8 +18,8 @@ static inline void take(og_nearest_state *state, int half, __m256 d, int64_t til
     _mm256_storeu_si256(tile_at, _mm256_blendv_epi8(was, now, _mm256_castps_si256(less)));
 }
 
-void og_nearest_tiles_avx2(const float *const *vectors, og_nearest_state *const *states,
-                           int64_t dim, const float *tiles, int64_t first, int64_t n) {
+void og_nearest_tiles_avx2(const float *const *vectors, og_nearest_state *const *states, int64_t dim,
+                           const float *tiles, int64_t first, int64_t n) {
     for (int64_t t = first; t < first + n; t++) {
         const float *tile = tiles + t * dim * LANES;
         for (int group = 0; group < ROWS; group += AT_ONCE) {
@@ -27,8 +27,7 @@ void og_nearest_tiles_avx2(const float *const *vectors, og_nearest_state *const 
             for (int r = 0; r < AT_ONCE; r++) sum[r][0] = sum[r][1] = _mm256_setzero_ps();
             const float *const *rows = vectors + group;
             for (int64_t j = 0; j < dim; j++) {
-                __m256 a = _mm256_loadu_ps(tile + j * LANES),
-                       b = _mm256_loadu_ps(tile + j * LANES + 8);
+                __m256 a = _mm256_loadu_ps(tile + j * LANES), b = _mm256_loadu_ps(tile + j * LANES + 8);
 #pragma GCC unroll 4
                 for (int r = 0; r < AT_ONCE; r++) {
                     __m256 v = _mm256_broadcast_ss(&rows[r][j]);

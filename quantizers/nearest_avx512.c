@@ -16,8 +16,8 @@ static inline void take(og_nearest_state *state, __m512 d, int64_t tile) {
     _mm512_mask_storeu_epi32(state->tile, less, _mm512_set1_epi32((int32_t)tile));
 }
 
-void og_nearest_tiles_avx512(const float *const *vectors, og_nearest_state *const *states,
-                             int64_t dim, const float *tiles, int64_t first, int64_t n) {
+void og_nearest_tiles_avx512(const float *const *vectors, og_nearest_state *const *states, int64_t dim,
+                             const float *tiles, int64_t first, int64_t n) {
     int64_t t = first, end = first + n;
     for (; t + 2 <= end; t += 2) {
         const float *one = tiles + t * dim * LANES, *two = one + dim * LANES;

@@ -15,8 +15,8 @@ static const og_key keys[] = {
     {0},
 };
 
-static og_status fit(const og_config *config, const float *vectors, int64_t n, int64_t dim,
-                     og_pool *pool, float **codes, int32_t *levels, int64_t *size, og_error *err) {
+static og_status fit(const og_config *config, const float *vectors, int64_t n, int64_t dim, og_pool *pool,
+                     float **codes, int32_t *levels, int64_t *size, og_error *err) {
     og_kmeans_options options;
     OG_TRY(og_config_read(config, keys, &options, err));
     OG_TRY(og_kmeans_fit(&options, vectors, n, dim, pool, codes, size, err));
@@ -26,19 +26,18 @@ static og_status fit(const og_config *config, const float *vectors, int64_t n, i
 
 static og_status check(const og_codebook *codebook, og_error *err) {
     if (codebook->levels != 1)
-        return og_fail(err, OG_EINVAL, "kmeans: the codebook %.12s has %d levels, not 1",
-                       codebook->fingerprint, codebook->levels);
+        return og_fail(err, OG_EINVAL, "kmeans: the codebook %.12s has %d levels, not 1", codebook->fingerprint,
+                       codebook->levels);
     return OG_OK;
 }
 
-static og_status encode(const og_codebook *codebook, const float *vectors, int64_t n,
-                        int32_t *codes, float *margin, og_pool *pool, og_error *err) {
+static og_status encode(const og_codebook *codebook, const float *vectors, int64_t n, int32_t *codes, float *margin,
+                        og_pool *pool, og_error *err) {
     OG_TRY(check(codebook, err));
     return og_vq_encode(codebook, vectors, n, codes, margin, pool, err);
 }
 
-static og_status decode(const og_codebook *codebook, const int32_t *codes, int64_t n,
-                        float *vectors, og_error *err) {
+static og_status decode(const og_codebook *codebook, const int32_t *codes, int64_t n, float *vectors, og_error *err) {
     OG_TRY(check(codebook, err));
     return og_vq_decode(codebook, codes, n, vectors, err);
 }

@@ -16,8 +16,10 @@ typedef struct options {
 static const og_key keys[] = {
     {"levels", OG_KEY_I64, offsetof(options, levels), "4", 1, 64, NULL, "codes of a vector"},
     {"size", OG_KEY_I64, offsetof(options, level.size), "256", 1, 1 << 20, NULL, "codes of a level, K"},
-    {"iterations", OG_KEY_I64, offsetof(options, level.iterations), "25", 0, 10000, NULL, "Lloyd iterations of a level (25: FAISS's default)"},
-    {"seed", OG_KEY_I64, offsetof(options, level.seed), "0", 0, 2147483647 - 64, NULL, "of level 0; level l takes seed + l"},
+    {"iterations", OG_KEY_I64, offsetof(options, level.iterations), "25", 0, 10000, NULL,
+     "Lloyd iterations of a level (25: FAISS's default)"},
+    {"seed", OG_KEY_I64, offsetof(options, level.seed), "0", 0, 2147483647 - 64, NULL,
+     "of level 0; level l takes seed + l"},
     /* Levels have one size, so fewer codes for one of them is no choice here. */
     {"few", OG_KEY_CHOICE, offsetof(options, level.few), "pad", 0, 0, "pad|shrink|error",
      "fewer distinct residuals than codes: unused copies, or an error (shrink is refused)"},
@@ -26,8 +28,8 @@ static const og_key keys[] = {
 
 /* Level after level on the residuals of the levels before: a level starts only when those are fitted, for before that
  * its residuals would say nothing. residual [n][dim] is used up. */
-static og_status fit_levels(const options *o, float *residual, int64_t n, int64_t dim, og_pool *pool, float *codes, int32_t *code,
-                            og_error *err) {
+static og_status fit_levels(const options *o, float *residual, int64_t n, int64_t dim, og_pool *pool, float *codes,
+                            int32_t *code, og_error *err) {
     for (int64_t level = 0; level < o->levels; level++) {
         og_kmeans_options of_level = o->level;
         of_level.seed += level;
@@ -48,8 +50,8 @@ static og_status fit_levels(const options *o, float *residual, int64_t n, int64_
     return OG_OK;
 }
 
-static og_status fit(const og_config *config, const float *vectors, int64_t n, int64_t dim, og_pool *pool, float **codes,
-                     int32_t *levels, int64_t *size, og_error *err) {
+static og_status fit(const og_config *config, const float *vectors, int64_t n, int64_t dim, og_pool *pool,
+                     float **codes, int32_t *levels, int64_t *size, og_error *err) {
     options o;
     OG_TRY(og_config_read(config, keys, &o, err));
     if (o.level.few == OG_FEW_SHRINK)
@@ -61,7 +63,8 @@ static og_status fit(const og_config *config, const float *vectors, int64_t n, i
     int32_t *code = og_alloc(n, sizeof *code);
     og_status status;
     if (!made || !residual || !code) {
-        status = og_fail(err, OG_ENOMEM, "rvq: no memory for %lld vectors of %lld values", (long long)n, (long long)dim);
+        status =
+            og_fail(err, OG_ENOMEM, "rvq: no memory for %lld vectors of %lld values", (long long)n, (long long)dim);
     } else {
         memcpy(residual, vectors, (size_t)(n * dim) * sizeof *residual);
         status = fit_levels(&o, residual, n, dim, pool, made, code, err);

@@ -20,17 +20,18 @@ static void subtract(const og_codebook *codebook, int32_t level, const int32_t *
     }
 }
 
-static og_status encode_level(const og_codebook *codebook, int32_t level, const float *vectors, int64_t n, int32_t *codes,
-                              float *margin, og_pool *pool, og_error *err) {
+static og_status encode_level(const og_codebook *codebook, int32_t level, const float *vectors, int64_t n,
+                              int32_t *codes, float *margin, og_pool *pool, og_error *err) {
     og_nearest nearest;
-    OG_TRY(og_nearest_make(codebook->codes + level * codebook->size * codebook->dim, codebook->size, codebook->dim, &nearest, err));
+    OG_TRY(og_nearest_make(codebook->codes + level * codebook->size * codebook->dim, codebook->size, codebook->dim,
+                           &nearest, err));
     og_nearest_find(&nearest, vectors, n, pool, codes + level, codebook->levels, NULL, margin);
     og_nearest_drop(&nearest);
     return OG_OK;
 }
 
-og_status og_vq_encode(const og_codebook *codebook, const float *vectors, int64_t n, int32_t *codes, float *margin, og_pool *pool,
-                       og_error *err) {
+og_status og_vq_encode(const og_codebook *codebook, const float *vectors, int64_t n, int32_t *codes, float *margin,
+                       og_pool *pool, og_error *err) {
     if (n < 0) return og_fail(err, OG_EINVAL, "%lld vectors to encode", (long long)n);
     if (codebook->levels == 1) return encode_level(codebook, 0, vectors, n, codes, margin, pool, err);
     float *residual = og_alloc((n < CHUNK ? n : CHUNK) * codebook->dim, sizeof *residual);
@@ -42,7 +43,8 @@ og_status og_vq_encode(const og_codebook *codebook, const float *vectors, int64_
         memcpy(residual, vectors + begin * codebook->dim, (size_t)(count * codebook->dim) * sizeof *residual);
         for (int32_t level = 0; level < codebook->levels && status == OG_OK; level++) {
             if (level) subtract(codebook, level - 1, out, count, residual);
-            status = encode_level(codebook, level, residual, count, out, level == 0 && margin ? margin + begin : NULL, pool, err);
+            status = encode_level(codebook, level, residual, count, out, level == 0 && margin ? margin + begin : NULL,
+                                  pool, err);
         }
         for (int64_t i = 0; i < count; i++) /* a bad vector has no code at any level */
             if (out[i * codebook->levels] < 0)
@@ -56,9 +58,11 @@ og_status og_vq_decode(const og_codebook *codebook, const int32_t *codes, int64_
     int64_t dim = codebook->dim, levels = codebook->levels;
     for (int64_t i = 0; i < n * levels; i++)
         if (codes[i] < -1 || codes[i] >= codebook->size)
-            return og_fail(err, OG_EINVAL, "code %d of vector %lld, level %lld is outside the codebook %.12s: codes are 0..%lld, or -1 for none",
-                           codes[i], (long long)(i / levels), (long long)(i % levels), codebook->fingerprint,
-                           (long long)(codebook->size - 1));
+            return og_fail(
+                err, OG_EINVAL,
+                "code %d of vector %lld, level %lld is outside the codebook %.12s: codes are 0..%lld, or -1 for none",
+                codes[i], (long long)(i / levels), (long long)(i % levels), codebook->fingerprint,
+                (long long)(codebook->size - 1));
     for (int64_t i = 0; i < n; i++) {
         float *out = vectors + i * dim;
         memset(out, 0, (size_t)dim * sizeof *out);

@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-double og_hash_ideal(double rows, double n) {
-    return rows * -expm1(n * log1p(-1 / rows));
-}
+double og_hash_ideal(double rows, double n) { return rows * -expm1(n * log1p(-1 / rows)); }
 
 /* ---- one cell ---- */
 
@@ -22,8 +20,8 @@ static uint64_t key_of(uint64_t seed, int32_t lag, uint64_t what) {
 }
 
 /* changed[c]: edits of cell `lag` that change the row of column c. */
-static og_status edit(og_prober *p, int32_t lag, int64_t edits, uint64_t seed, int64_t *changed,
-                      int64_t *before, og_error *err) {
+static og_status edit(og_prober *p, int32_t lag, int64_t edits, uint64_t seed, int64_t *changed, int64_t *before,
+                      og_error *err) {
     uint64_t key = key_of(seed, lag, 1), draw = 0;
     for (int64_t done = 0; done < edits;) {
         int64_t n = edits - done < p->block ? edits - done : p->block;
@@ -33,13 +31,11 @@ static og_status edit(og_prober *p, int32_t lag, int64_t edits, uint64_t seed, i
         OG_TRY(og_prober_run(p, n, err));
         memcpy(before, p->rows, (size_t)(n * p->columns) * sizeof *before);
         for (int64_t i = 0; i < n; i++) { /* any other code, each as likely */
-            int64_t other =
-                p->code[lag][i] + 1 + (int64_t)og_random_below(key, draw++, (uint64_t)p->vocab - 1);
+            int64_t other = p->code[lag][i] + 1 + (int64_t)og_random_below(key, draw++, (uint64_t)p->vocab - 1);
             p->code[lag][i] = (int32_t)(other < p->vocab ? other : other - p->vocab);
         }
         OG_TRY(og_prober_run(p, n, err));
-        for (int64_t i = 0; i < n * p->columns; i++)
-            changed[i % p->columns] += before[i] != p->rows[i];
+        for (int64_t i = 0; i < n * p->columns; i++) changed[i % p->columns] += before[i] != p->rows[i];
         done += n;
     }
     return OG_OK;
@@ -52,12 +48,11 @@ typedef struct sweep_memory {
 
 /* distinct[c] += rows of column c that are reached while cell `lag` takes every code, in one random
  * context. */
-static og_status sweep(og_prober *p, int32_t lag, uint64_t seed, uint64_t context,
-                       const sweep_memory *m, double *distinct, og_error *err) {
+static og_status sweep(og_prober *p, int32_t lag, uint64_t seed, uint64_t context, const sweep_memory *m,
+                       double *distinct, og_error *err) {
     uint64_t key = key_of(seed, lag, 2 + context);
     int32_t around[OG_MAX_ORDER];
-    for (int32_t k = 0; k < p->cells; k++)
-        around[k] = (int32_t)og_random_below(key, (uint64_t)k, (uint64_t)p->vocab);
+    for (int32_t k = 0; k < p->cells; k++) around[k] = (int32_t)og_random_below(key, (uint64_t)k, (uint64_t)p->vocab);
     for (int32_t k = 0; k < p->cells; k++)
         for (int64_t i = 0; i < p->block; i++) p->code[k][i] = around[k];
     for (int64_t v = 0; v < p->vocab; v += p->block) {
@@ -65,14 +60,12 @@ static og_status sweep(og_prober *p, int32_t lag, uint64_t seed, uint64_t contex
         for (int64_t i = 0; i < n; i++) p->code[lag][i] = (int32_t)(v + i);
         OG_TRY(og_prober_run(p, n, err));
         for (int64_t i = 0; i < n; i++)
-            for (int32_t c = 0; c < p->columns; c++)
-                m->rows[c * p->vocab + v + i] = p->rows[i * p->columns + c];
+            for (int32_t c = 0; c < p->columns; c++) m->rows[c * p->vocab + v + i] = p->rows[i * p->columns + c];
     }
     const og_addr_layout *l = og_addr_layout_of(p->addr);
     for (int32_t c = 0; c < p->columns; c++) {
         if (lag >= l->columns[c].order) continue;
-        distinct[c] += (double)og_dedupe(m->rows + c * p->vocab, p->vocab, m->distinct, m->inverse,
-                                         m->scratch);
+        distinct[c] += (double)og_dedupe(m->rows + c * p->vocab, p->vocab, m->distinct, m->inverse, m->scratch);
     }
     return OG_OK;
 }
@@ -91,18 +84,15 @@ static og_status probe_cell(const job *j, int32_t lag, og_error *err) {
     og_prober *p;
     OG_TRY(og_prober_new(j->addr, &j->options, &p, err));
     int64_t vocab = p->vocab, *before = og_alloc((int64_t)p->block * p->columns, sizeof *before);
-    sweep_memory m = {og_alloc(vocab, (size_t)p->columns * sizeof *m.rows),
-                      og_alloc(vocab, sizeof *m.distinct), og_alloc(vocab, sizeof *m.inverse),
-                      og_alloc(og_dedupe_bytes(vocab), 1)};
+    sweep_memory m = {og_alloc(vocab, (size_t)p->columns * sizeof *m.rows), og_alloc(vocab, sizeof *m.distinct),
+                      og_alloc(vocab, sizeof *m.inverse), og_alloc(og_dedupe_bytes(vocab), 1)};
     og_status status = OG_OK;
     if (!before || !m.rows || !m.distinct || !m.inverse || !m.scratch)
         status = og_fail(err, OG_ENOMEM, "no memory to sweep %lld codes", (long long)vocab);
     if (status == OG_OK)
-        status = edit(p, lag, j->options.edits, j->options.seed,
-                      j->changed + (int64_t)lag * p->columns, before, err);
+        status = edit(p, lag, j->options.edits, j->options.seed, j->changed + (int64_t)lag * p->columns, before, err);
     for (int32_t k = 0; status == OG_OK && k < j->options.contexts; k++)
-        status = sweep(p, lag, j->options.seed, (uint64_t)k, &m,
-                       j->distinct + (int64_t)lag * p->columns, err);
+        status = sweep(p, lag, j->options.seed, (uint64_t)k, &m, j->distinct + (int64_t)lag * p->columns, err);
     og_release(before);
     og_release(m.rows);
     og_release(m.distinct);
@@ -144,23 +134,22 @@ static void fill_lags(og_hash_report *r, const job *j) {
     const og_addr_layout *l = og_addr_layout_of(j->addr);
     for (int32_t c = 0; c < l->n_columns; c++)
         for (int32_t lag = 0; lag < l->columns[c].order; lag++)
-            r->lags[r->n_lags++] = (og_hash_lag){
-                .column = c,
-                .order = l->columns[c].order,
-                .head = l->columns[c].head,
-                .lag = lag,
-                .rows = l->columns[c].rows,
-                .changed = (double)j->changed[lag * l->n_columns + c] / (double)j->options.edits,
-                .distinct = j->distinct[lag * l->n_columns + c] / j->options.contexts,
-                .ideal = og_hash_ideal((double)l->columns[c].rows, (double)j->options.vocab)};
+            r->lags[r->n_lags++] =
+                (og_hash_lag){.column = c,
+                              .order = l->columns[c].order,
+                              .head = l->columns[c].head,
+                              .lag = lag,
+                              .rows = l->columns[c].rows,
+                              .changed = (double)j->changed[lag * l->n_columns + c] / (double)j->options.edits,
+                              .distinct = j->distinct[lag * l->n_columns + c] / j->options.contexts,
+                              .ideal = og_hash_ideal((double)l->columns[c].rows, (double)j->options.vocab)};
 }
 
 static int worse(const void *a, const void *b) {
     const og_hash_lag *const *x = a, *const *y = b;
     double p = (*x)->distinct / (*x)->ideal, q = (*y)->distinct / (*y)->ideal;
     if (p != q) return p < q ? -1 : 1;
-    return (*x)->column != (*y)->column ? ((*x)->column < (*y)->column ? -1 : 1)
-                                        : (*x)->lag - (*y)->lag;
+    return (*x)->column != (*y)->column ? ((*x)->column < (*y)->column ? -1 : 1) : (*x)->lag - (*y)->lag;
 }
 
 static og_status warn(og_hash_report *r, og_error *err) {
@@ -182,11 +171,11 @@ static og_status warn(og_hash_report *r, og_error *err) {
         char why[96] = "";
         if (g > 1) snprintf(why, sizeof why, "; gcd(V, rows) = %lld", (long long)g);
         if (r->twos > 0)
-            snprintf(why + strlen(why), sizeof why - strlen(why), "; V = %lld x 2^%d",
-                     (long long)(r->vocab >> r->twos), r->twos);
+            snprintf(why + strlen(why), sizeof why - strlen(why), "; V = %lld x 2^%d", (long long)(r->vocab >> r->twos),
+                     r->twos);
         snprintf(r->warnings[r->n_warnings++], sizeof *r->warnings,
-                 "order %d, head %d, lag %d: %.0f of %.0f rows, %.2f %% of edits change the row%s",
-                 b->order, b->head, b->lag, b->distinct, b->ideal, 100 * b->changed, why);
+                 "order %d, head %d, lag %d: %.0f of %.0f rows, %.2f %% of edits change the row%s", b->order, b->head,
+                 b->lag, b->distinct, b->ideal, 100 * b->changed, why);
     }
     for (int32_t c = 0; c < r->n_columns; c++)
         if (r->columns[c].samples && r->columns[c].chi2_z > 6)
@@ -198,8 +187,7 @@ static og_status warn(og_hash_report *r, og_error *err) {
     return OG_OK;
 }
 
-static og_status prepare(og_hash_report *r, const og_addr *addr, const og_hash_options *o,
-                         og_error *err) {
+static og_status prepare(og_hash_report *r, const og_addr *addr, const og_hash_options *o, og_error *err) {
     const og_addr_layout *l = og_addr_layout_of(addr);
     int64_t n_lags = 0;
     for (int32_t c = 0; c < l->n_columns; c++) n_lags += l->columns[c].order;
@@ -213,23 +201,20 @@ static og_status prepare(og_hash_report *r, const og_addr *addr, const og_hash_o
     r->n_columns = l->n_columns;
     for (int32_t c = 0; c < l->n_columns; c++) {
         const og_column *column = &l->columns[c];
-        r->columns[c] = (og_hash_column){.order = column->order,
-                                         .head = column->head,
-                                         .rows = column->rows,
-                                         .gcd = gcd(o->vocab, column->rows)};
+        r->columns[c] = (og_hash_column){
+            .order = column->order, .head = column->head, .rows = column->rows, .gcd = gcd(o->vocab, column->rows)};
         int32_t i = 0;
         while (i < r->n_orders && r->orders[i].order != column->order) i++;
         if (i == r->n_orders)
             r->orders[r->n_orders++] =
-                (og_hash_order){.order = column->order,
-                                .bits = (int32_t)ceil(column->order * log2((double)o->vocab))};
+                (og_hash_order){.order = column->order, .bits = (int32_t)ceil(column->order * log2((double)o->vocab))};
         r->orders[i].heads++;
     }
     return OG_OK;
 }
 
-og_status og_hash_audit(const og_addr *addr, const og_hash_options *options, og_pool *pool,
-                        og_hash_report **out, og_error *err) {
+og_status og_hash_audit(const og_addr *addr, const og_hash_options *options, og_pool *pool, og_hash_report **out,
+                        og_error *err) {
     const og_addr_layout *l = og_addr_layout_of(addr);
     job j = {.addr = addr, .options = *options};
     og_prober *probe; /* refuses what cannot be audited */

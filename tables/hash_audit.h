@@ -14,15 +14,13 @@ typedef struct og_prober {
     int8_t tags[OG_MAX_ORDER];
     int64_t *rows; /* [block][columns] */
 } og_prober;
-og_status og_prober_new(const og_addr *addr, const og_hash_options *options, og_prober **out,
-                        og_error *err);
+og_status og_prober_new(const og_addr *addr, const og_hash_options *options, og_prober **out, og_error *err);
 void og_prober_free(og_prober *p);
 /* Rows of n windows (at most block) whose codes the caller has set. */
 og_status og_prober_run(og_prober *p, int64_t n, og_error *err);
 
 /* hash_load.c */
-og_status og_hash_load(const og_addr *addr, const og_hash_options *options, og_hash_report *report,
-                       og_error *err);
+og_status og_hash_load(const og_addr *addr, const og_hash_options *options, og_hash_report *report, og_error *err);
 /* R (1 - (1 - 1/R)^n), without cancellation. */
 double og_hash_ideal(double rows, double n);
 

@@ -61,11 +61,10 @@ static double chi2_z(double pairs, double n, double rows) {
 /* Distinct random n-grams of `order` codes as their rows: rows [columns][n]; returns n. The draw
  * repeats an n-gram only where V^order is small; repeats are left out, so that a shared row is a
  * collision. */
-static og_status draw(og_prober *p, int32_t order, int64_t n, uint64_t seed, uint64_t *keys,
-                      uint64_t *rows, int64_t *n_distinct, og_error *err) {
+static og_status draw(og_prober *p, int32_t order, int64_t n, uint64_t seed, uint64_t *keys, uint64_t *rows,
+                      int64_t *n_distinct, og_error *err) {
     const og_addr_layout *l = og_addr_layout_of(p->addr);
-    uint64_t key = og_splitmix64(seed ^ (uint64_t)order << 32), total = 1,
-             limit = UINT64_C(1) << 62;
+    uint64_t key = og_splitmix64(seed ^ (uint64_t)order << 32), total = 1, limit = UINT64_C(1) << 62;
     for (int32_t k = 0; k < order && total < limit; k++)
         total = total > limit / (uint64_t)p->vocab ? limit : total * (uint64_t)p->vocab;
     int32_t all = total <= (uint64_t)n * 2; /* few enough to take every one */
@@ -75,8 +74,7 @@ static og_status draw(og_prober *p, int32_t order, int64_t n, uint64_t seed, uin
         /* the number of an n-gram among all; numbers are drawn without repeats as far as 64 bits
          * tell them apart */
         for (int64_t i = 0; i < n; i++)
-            keys[i] = total < limit ? og_random_below(key, (uint64_t)i, total)
-                                    : og_random_bits(key, (uint64_t)i);
+            keys[i] = total < limit ? og_random_below(key, (uint64_t)i, total) : og_random_bits(key, (uint64_t)i);
         sort(keys, n);
         for (int64_t i = 0; i < n; i++)
             if (i == 0 || keys[i] != keys[i - 1]) keys[kept++] = keys[i];
@@ -104,8 +102,7 @@ static og_status draw(og_prober *p, int32_t order, int64_t n, uint64_t seed, uin
         for (int32_t c = 0; c < p->columns; c++) {
             if (l->columns[c].order != order) continue;
             for (int64_t i = 0; i < b; i++)
-                rows[at * n + done + i] =
-                    (uint64_t)(p->rows[i * p->columns + c] - l->columns[c].base);
+                rows[at * n + done + i] = (uint64_t)(p->rows[i * p->columns + c] - l->columns[c].base);
             at++;
         }
         done += b;
@@ -113,15 +110,13 @@ static og_status draw(og_prober *p, int32_t order, int64_t n, uint64_t seed, uin
     if (kept < n) { /* rows of each head one behind the other */
         int64_t heads = 0;
         for (int32_t c = 0; c < p->columns; c++) heads += l->columns[c].order == order;
-        for (int64_t h = 1; h < heads; h++)
-            memmove(rows + h * kept, rows + h * n, (size_t)kept * sizeof *rows);
+        for (int64_t h = 1; h < heads; h++) memmove(rows + h * kept, rows + h * n, (size_t)kept * sizeof *rows);
     }
     *n_distinct = kept;
     return OG_OK;
 }
 
-static void measure(og_hash_report *r, og_hash_order *order, uint64_t *rows, uint64_t *joint,
-                    int64_t n) {
+static void measure(og_hash_report *r, og_hash_order *order, uint64_t *rows, uint64_t *joint, int64_t n) {
     double product = 1, share, pairs;
     int64_t at = 0;
     for (int64_t i = 0; i < n; i++) joint[i] = 0;
@@ -143,16 +138,14 @@ static void measure(og_hash_report *r, og_hash_order *order, uint64_t *rows, uin
     order->expected = (double)n * (double)(n - 1) / 2 / product;
 }
 
-og_status og_hash_load(const og_addr *addr, const og_hash_options *options, og_hash_report *r,
-                       og_error *err) {
+og_status og_hash_load(const og_addr *addr, const og_hash_options *options, og_hash_report *r, og_error *err) {
     og_prober *p;
     OG_TRY(og_prober_new(addr, options, &p, err));
     int64_t n = options->samples, heads = 1;
     for (int32_t i = 0; i < r->n_orders; i++)
         if (r->orders[i].heads > heads) heads = r->orders[i].heads;
     uint64_t *keys = og_alloc(n, sizeof *keys), *rows = og_alloc(n, (size_t)heads * sizeof *rows);
-    og_status status =
-        keys && rows ? OG_OK : og_fail(err, OG_ENOMEM, "no memory for %lld n-grams", (long long)n);
+    og_status status = keys && rows ? OG_OK : og_fail(err, OG_ENOMEM, "no memory for %lld n-grams", (long long)n);
     for (int32_t i = 0; status == OG_OK && i < r->n_orders; i++) {
         int64_t distinct = 0;
         status = draw(p, r->orders[i].order, n, options->seed, keys, rows, &distinct, err);

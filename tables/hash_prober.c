@@ -11,24 +11,19 @@ static og_status settle_block(og_prober *p, og_error *err) {
         for (int64_t i = 0; i < OG_BLOCK; i++) p->code[k][i] = (int32_t)(k % p->vocab);
     og_status status = og_prober_run(p, OG_BLOCK, err);
     for (int64_t i = 1; status == OG_OK && i < OG_BLOCK; i++)
-        if (memcmp(p->rows, p->rows + i * p->columns, (size_t)p->columns * sizeof *p->rows))
-            p->block = 1;
+        if (memcmp(p->rows, p->rows + i * p->columns, (size_t)p->columns * sizeof *p->rows)) p->block = 1;
     return status;
 }
 
-og_status og_prober_new(const og_addr *addr, const og_hash_options *options, og_prober **out,
-                        og_error *err) {
+og_status og_prober_new(const og_addr *addr, const og_hash_options *options, og_prober **out, og_error *err) {
     const og_addr_layout *l = og_addr_layout_of(addr);
     if (l->width != 1)
         return og_fail(err, OG_EINVAL, "scheme %s reads %d codes a position; the audit draws 1",
                        og_addr_type_of(addr)->name, l->width);
-    if (options->vocab < 2 || options->vocab > INT32_MAX || l->least_code > 0 ||
-        options->vocab > l->code_limit)
-        return og_fail(
-            err, OG_EINVAL,
-            "audit over %lld codes; scheme %s takes [%lld, %lld), and it takes at least 2",
-            (long long)options->vocab, og_addr_type_of(addr)->name, (long long)l->least_code,
-            (long long)l->code_limit);
+    if (options->vocab < 2 || options->vocab > INT32_MAX || l->least_code > 0 || options->vocab > l->code_limit)
+        return og_fail(err, OG_EINVAL, "audit over %lld codes; scheme %s takes [%lld, %lld), and it takes at least 2",
+                       (long long)options->vocab, og_addr_type_of(addr)->name, (long long)l->least_code,
+                       (long long)l->code_limit);
     og_prober *p = og_alloc_zero(1, sizeof *p);
     if (!p) return og_fail(err, OG_ENOMEM, "no memory for an audit");
     p->addr = addr;

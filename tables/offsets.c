@@ -11,16 +11,15 @@ enum { FARTHEST = 128 }; /* as JBIG2's adaptive pixels: T.88, 6.2.5.4 */
 static og_status refuse(const og_config *node, const char *why, og_error *err) {
     char *text = NULL;
     og_status status = og_config_to_json(node, &text, err);
-    if (status == OG_OK)
-        status = og_fail(err, OG_EINVAL, "%s: cell %.60s %s", og_config_place(node), text, why);
+    if (status == OG_OK) status = og_fail(err, OG_EINVAL, "%s: cell %.60s %s", og_config_place(node), text, why);
     og_release(text);
     return status;
 }
 
 /* Reads one cell: a word, or a list of two integers. Refuses look-ahead, the cell itself and what
  * lies too far, naming the cell. */
-static og_status read_cell(const og_config *node, og_offset_parse *parse, int32_t second_is_level,
-                           og_offset *out, og_error *err) {
+static og_status read_cell(const og_config *node, og_offset_parse *parse, int32_t second_is_level, og_offset *out,
+                           og_error *err) {
     og_offset o = {0};
     if (og_config_kind(node) == OG_CONFIG_LIST && og_config_size(node) == 2) {
         int64_t a, b;
@@ -38,8 +37,7 @@ static og_status read_cell(const og_config *node, og_offset_parse *parse, int32_
         OG_TRY(og_config_string(node, &word, err));
         if (!parse(word, &o))
             return refuse(node,
-                          second_is_level ? "is no name such as T, TT, L or TL"
-                                          : "is no name such as W, N, NE or NNW",
+                          second_is_level ? "is no name such as T, TT, L or TL" : "is no name such as W, N, NE or NNW",
                           err);
     } else {
         return refuse(node,
@@ -54,12 +52,12 @@ static og_status read_cell(const og_config *node, og_offset_parse *parse, int32_
     return OG_OK;
 }
 
-og_status og_offsets_read(const og_config *list, og_offset_parse *parse, int32_t second_is_level,
-                          og_offsets *out, og_error *err) {
+og_status og_offsets_read(const og_config *list, og_offset_parse *parse, int32_t second_is_level, og_offsets *out,
+                          og_error *err) {
     int64_t n = og_config_size(list), most = OG_MAX_ORDER - (out->anchor == OG_ANCHOR_CURRENT);
     if (og_config_kind(list) != OG_CONFIG_LIST || n < 1 || n > most)
-        return og_fail(err, OG_EINVAL, "%s: an n-gram of %lld cells; it is a list of 1 to %lld",
-                       og_config_place(list), (long long)n, (long long)most);
+        return og_fail(err, OG_EINVAL, "%s: an n-gram of %lld cells; it is a list of 1 to %lld", og_config_place(list),
+                       (long long)n, (long long)most);
     for (int64_t i = 0; i < n; i++) {
         OG_TRY(read_cell(og_config_at(list, i), parse, second_is_level, &out->cell[i], err));
         for (int64_t j = 0; j < i; j++)
@@ -89,14 +87,12 @@ og_status og_offsets_stencil(const og_offsets *o, const og_id_map *ids, og_stenc
     return OG_OK;
 }
 
-void og_offsets_destroy(og_stencil_impl *impl) {
-    og_release(impl);
-}
+void og_offsets_destroy(og_stencil_impl *impl) { og_release(impl); }
 
 /* The token of an offset cell that lies outside the grid, as the policy has it; -1: absent, -2: the
  * sentinel. */
-static int64_t outside(const og_offsets *o, const og_offset *at, const og_pack *pack,
-                       const og_segment *s, int64_t stride, int64_t r, int64_t c, int64_t l) {
+static int64_t outside(const og_offsets *o, const og_offset *at, const og_pack *pack, const og_segment *s,
+                       int64_t stride, int64_t r, int64_t c, int64_t l) {
     int64_t level = l + at->dl;
     if (o->leak) {
         /* as if all codes of the modality in the pack were one stream, row behind row */
@@ -111,8 +107,7 @@ static int64_t outside(const og_offsets *o, const og_offset *at, const og_pack *
     if (o->outside == OG_OUTSIDE_SENTINEL) return -2;
     if (o->outside == OG_OUTSIDE_ABSENT) return -1;
     int64_t here = r * s->columns + c, there = here + (int64_t)at->dy * s->columns + at->dx;
-    if (there < 0 || there >= here)
-        return -1; /* in a narrow grid a cell above right wraps onto this one */
+    if (there < 0 || there >= here) return -1; /* in a narrow grid a cell above right wraps onto this one */
     return s->start + there / s->columns * stride + there % s->columns * s->levels + level;
 }
 
@@ -122,8 +117,8 @@ typedef struct run { /* columns [begin, end) of row r at level l; window i0 + (c
     int64_t stride, r, begin, end, l, i0, step;
 } run;
 
-static void run_cell(const og_offsets *o, const og_offset *at, const og_pack *pack, int32_t base,
-                     const run *u, uint32_t bit, int32_t *code, uint32_t *present) {
+static void run_cell(const og_offsets *o, const og_offset *at, const og_pack *pack, int32_t base, const run *u,
+                     uint32_t bit, int32_t *code, uint32_t *present) {
     const og_segment *s = u->segment;
     int64_t row = u->r + at->dy, level = u->l + at->dl, low = u->begin, high = u->begin;
     if (row >= 0 && level >= 0 && level < s->levels) {
@@ -132,8 +127,7 @@ static void run_cell(const og_offsets *o, const og_offset *at, const og_pack *pa
         if (low > u->end) low = u->end;
         if (high < low) high = low;
     }
-    const int32_t *tokens =
-        pack->tokens + s->start + row * u->stride + level; /* used where low < high */
+    const int32_t *tokens = pack->tokens + s->start + row * u->stride + level; /* used where low < high */
     int64_t i = u->i0 + (low - u->begin) * u->step;
     if (u->step == 1) {
         for (int64_t c = low; c < high; c++, i++) {
@@ -158,9 +152,8 @@ static void run_cell(const og_offsets *o, const og_offset *at, const og_pack *pa
     }
 }
 
-void og_offsets_cells(const og_stencil_impl *impl, const og_pack *pack, const og_id_map *ids,
-                      int64_t first, og_cells *cells, int32_t *const *code, int8_t *const *tag,
-                      uint32_t *present) {
+void og_offsets_cells(const og_stencil_impl *impl, const og_pack *pack, const og_id_map *ids, int64_t first,
+                      og_cells *cells, int32_t *const *code, int8_t *const *tag, uint32_t *present) {
     (void)tag; /* all cells are of one modality: a constant says it */
     const og_offsets *o = &impl->offsets;
     const int32_t base = ids->base[o->modality], next = o->anchor == OG_ANCHOR_NEXT;
@@ -184,9 +177,7 @@ void og_offsets_cells(const og_stencil_impl *impl, const og_pack *pack, const og
             t = stop;
             continue;
         }
-        run u = {.segment = s,
-                 .stride = (int64_t)s->columns * s->levels + s->row_end,
-                 .step = s->levels};
+        run u = {.segment = s, .stride = (int64_t)s->columns * s->levels + s->row_end, .step = s->levels};
         while (t < stop) { /* a row, or what of it lies in [t, stop) */
             int64_t from = t - s->start, row_start = s->start + from / u.stride * u.stride;
             int64_t row_stop = row_start + u.stride < stop ? row_start + u.stride : stop;
@@ -203,8 +194,7 @@ void og_offsets_cells(const og_stencil_impl *impl, const og_pack *pack, const og
                 u.i0 = row_start + u.begin * s->levels + u.l - first - next;
                 if (!next) run_cell(o, &self, pack, base, &u, 1, code[0], present);
                 for (int32_t k = 0; k < o->n; k++)
-                    run_cell(o, &o->cell[k], pack, base, &u, 1u << (k + !next), code[k + !next],
-                             present);
+                    run_cell(o, &o->cell[k], pack, base, &u, 1u << (k + !next), code[k + !next], present);
             }
             t = row_stop;
         }

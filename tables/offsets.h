@@ -25,15 +25,14 @@ typedef struct og_offsets {
 /* What a stencil's words mean; 0 for a word that it does not know. */
 typedef int og_offset_parse(const char *word, og_offset *out);
 /* The list of one n-gram: cells differ, and there are as many as a window holds. */
-og_status og_offsets_read(const og_config *list, og_offset_parse *parse, int32_t second_is_level,
-                          og_offsets *out, og_error *err);
+og_status og_offsets_read(const og_config *list, og_offset_parse *parse, int32_t second_is_level, og_offsets *out,
+                          og_error *err);
 
 /* What a stencil of offsets alone has in common with every other: create's end, destroy, cells. */
-og_status og_offsets_stencil(const og_offsets *offsets, const og_id_map *ids,
-                             og_stencil_impl **impl, og_stencil_layout *layout, og_error *err);
+og_status og_offsets_stencil(const og_offsets *offsets, const og_id_map *ids, og_stencil_impl **impl,
+                             og_stencil_layout *layout, og_error *err);
 void og_offsets_destroy(og_stencil_impl *impl);
-void og_offsets_cells(const og_stencil_impl *impl, const og_pack *pack, const og_id_map *ids,
-                      int64_t first, og_cells *cells, int32_t *const *code, int8_t *const *tag,
-                      uint32_t *present);
+void og_offsets_cells(const og_stencil_impl *impl, const og_pack *pack, const og_id_map *ids, int64_t first,
+                      og_cells *cells, int32_t *const *code, int8_t *const *tag, uint32_t *present);
 
 #endif

@@ -9,8 +9,7 @@ const og_stencil_type *og_stencil_find(const char *name) {
     return NULL;
 }
 
-og_status og_stencil_modality(const og_config *config, const og_id_map *ids, int32_t modality,
-                              og_error *err) {
+og_status og_stencil_modality(const og_config *config, const og_id_map *ids, int32_t modality, og_error *err) {
     if (ids->codes[modality] > 0) return OG_OK;
     return og_fail(err, OG_EINVAL, "%s: the id map has no %s codes", og_config_place(config),
                    og_modality_name(modality));

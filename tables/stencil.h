@@ -33,7 +33,6 @@ static inline int64_t og_stencil_codes(const og_id_map *ids, int32_t modality) {
     return (int64_t)ids->codes[modality] * ids->levels[modality];
 }
 /* Refuses a modality that the id map has no codes of. */
-og_status og_stencil_modality(const og_config *config, const og_id_map *ids, int32_t modality,
-                              og_error *err);
+og_status og_stencil_modality(const og_config *config, const og_id_map *ids, int32_t modality, og_error *err);
 
 #endif

@@ -15,16 +15,13 @@ typedef struct keys {
 
 static const og_key key_table[] = {
     OG_STENCIL_KEYS(keys),
-    {"modality", OG_KEY_CHOICE, offsetof(keys, modality), "image", 0, 0, OG_MODALITY_CHOICES,
-     "of the current code"},
-    {"from", OG_KEY_CHOICE, offsetof(keys, from), "text", 0, 0, OG_MODALITY_CHOICES,
-     "of the codes before its item"},
+    {"modality", OG_KEY_CHOICE, offsetof(keys, modality), "image", 0, 0, OG_MODALITY_CHOICES, "of the current code"},
+    {"from", OG_KEY_CHOICE, offsetof(keys, from), "text", 0, 0, OG_MODALITY_CHOICES, "of the codes before its item"},
     {"orders", OG_KEY_I64_LIST, offsetof(keys, orders), "", 2, OG_MAX_ORDER, NULL,
      "orders n: the current code and n - 1 of the other modality; absent: the scheme's"},
     {"across", OG_KEY_CHOICE, offsetof(keys, across), "segment", 0, 0, "segment|document",
      "segment: from the nearest item of that modality alone; document: also from those before"},
-    {"order", OG_KEY_I64, offsetof(keys, order), "0", 0, OG_MAX_ORDER, NULL,
-     "cells; 0: as many as the orders need"},
+    {"order", OG_KEY_I64, offsetof(keys, order), "0", 0, OG_MAX_ORDER, NULL, "cells; 0: as many as the orders need"},
     {0},
 };
 
@@ -37,16 +34,13 @@ static og_status create(const og_config *config, const og_id_map *ids, og_stenci
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
     if (k.modality == k.from)
-        return og_fail(err, OG_EINVAL,
-                       "%s: cross from %s to %s; within one modality the stencil is lags or grid",
-                       og_config_place(config), og_modality_name(k.from),
-                       og_modality_name(k.modality));
+        return og_fail(err, OG_EINVAL, "%s: cross from %s to %s; within one modality the stencil is lags or grid",
+                       og_config_place(config), og_modality_name(k.from), og_modality_name(k.modality));
     OG_TRY(og_stencil_modality(config, ids, k.modality, err));
     OG_TRY(og_stencil_modality(config, ids, k.from, err));
     og_stencil_impl *made = og_alloc_zero(1, sizeof *made);
     if (!made) return og_fail(err, OG_ENOMEM, "no memory for a stencil");
-    *made = (og_stencil_impl){k.modality, k.from, k.order ? (int32_t)k.order : OG_MAX_ORDER,
-                              k.across, k.common.leak};
+    *made = (og_stencil_impl){k.modality, k.from, k.order ? (int32_t)k.order : OG_MAX_ORDER, k.across, k.common.leak};
     int64_t a = og_stencil_codes(ids, k.modality), b = og_stencil_codes(ids, k.from);
     *layout = (og_stencil_layout){.order = made->order,
                                   .modality = k.modality,
@@ -56,30 +50,24 @@ static og_status create(const og_config *config, const og_id_map *ids, og_stenci
     return OG_OK;
 }
 
-static void destroy(og_stencil_impl *impl) {
-    og_release(impl);
-}
+static void destroy(og_stencil_impl *impl) { og_release(impl); }
 
 /* The last codes (level 0) of the other modality before segment number; youngest first. */
-static int32_t before(const og_stencil_impl *s, const og_pack *pack, int32_t base, int32_t number,
-                      int32_t *past) {
+static int32_t before(const og_stencil_impl *s, const og_pack *pack, int32_t base, int32_t number, int32_t *past) {
     int32_t n = 0;
     for (int32_t i = number - 1; i >= 0 && n < s->order - 1; i--) {
         const og_segment *other = &pack->segments[i];
         if (!s->leak && other->doc != pack->segments[number].doc) break;
         if (other->modality != s->from) continue;
-        for (int64_t t = other->start + other->length - 1; t >= other->start && n < s->order - 1;
-             t--)
-            if (pack->modality[t] == s->from && pack->level[t] <= 0)
-                past[n++] = pack->tokens[t] - base;
+        for (int64_t t = other->start + other->length - 1; t >= other->start && n < s->order - 1; t--)
+            if (pack->modality[t] == s->from && pack->level[t] <= 0) past[n++] = pack->tokens[t] - base;
         if (!s->across && !s->leak) break;
     }
     return n;
 }
 
-static void cells_of(const og_stencil_impl *s, const og_pack *pack, const og_id_map *ids,
-                     int64_t first, og_cells *cells, int32_t *const *code, int8_t *const *tag,
-                     uint32_t *present) {
+static void cells_of(const og_stencil_impl *s, const og_pack *pack, const og_id_map *ids, int64_t first,
+                     og_cells *cells, int32_t *const *code, int8_t *const *tag, uint32_t *present) {
     (void)tag;
     int32_t past[OG_MAX_ORDER], n = 0, segment = -1;
     cells->constant_tag[0] = (int8_t)s->modality;

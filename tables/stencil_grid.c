@@ -20,8 +20,7 @@ static const og_key key_table[] = {
      "next"},
     {"outside", OG_KEY_CHOICE, offsetof(keys, outside), "absent", 0, 0, OG_OUTSIDE_CHOICES,
      "cells outside the picture: absent, a code of their own, or along the raster"},
-    {"level", OG_KEY_I64, offsetof(keys, level), "0", 0, 31, NULL,
-     "level of the codes, where there are several"},
+    {"level", OG_KEY_I64, offsetof(keys, level), "0", 0, 31, NULL, "level of the codes, where there are several"},
     {0},
 };
 
@@ -38,11 +37,10 @@ static const struct {
     {"calic", "[W, N, NW, NE, WW, NN]"},          /* Wu and Memon 1997, binary mode */
     {"calic_gap", "[W, N, NW, NE, WW, NN, NNE]"}, /* the same, gradient-adjusted prediction */
     {"jbig2_t0", "[W, N, NW, NE, WW, NWW, NEE, NN, NNW, NNE, [-3, 0], [3, -1], [-3, -1], [2, -2], "
-                 "[-2, -2], [-4, 0]]"}, /* T.88, figure 3 */
-    {"jbig2_t1",
-     "[W, N, NW, NE, WW, NWW, NEE, NN, NNW, NNE, NNEE, [-3, 0], [3, -1]]"},       /* figure 4 */
-    {"jbig2_t2", "[W, N, NW, NE, WW, NWW, NN, NNW, NNE, [2, -1]]"},               /* figure 5 */
-    {"jbig2_t3", "[W, N, NW, NE, WW, NWW, [-3, -1], [-3, 0], [-4, 0], [2, -1]]"}, /* figure 6 */
+                 "[-2, -2], [-4, 0]]"},                                                 /* T.88, figure 3 */
+    {"jbig2_t1", "[W, N, NW, NE, WW, NWW, NEE, NN, NNW, NNE, NNEE, [-3, 0], [3, -1]]"}, /* figure 4 */
+    {"jbig2_t2", "[W, N, NW, NE, WW, NWW, NN, NNW, NNE, [2, -1]]"},                     /* figure 5 */
+    {"jbig2_t3", "[W, N, NW, NE, WW, NWW, [-3, -1], [-3, 0], [-4, 0], [2, -1]]"},       /* figure 6 */
 };
 
 /* N goes up, W left, E right; S would look ahead and is read, so that the message can say so. */
@@ -65,18 +63,15 @@ static og_status read_cells(const og_config *node, og_offsets *out, og_error *er
         names[n] = templates[n].name;
         if (strcmp(name, names[n])) continue;
         og_config *list;
-        OG_TRY(og_config_from_yaml(templates[n].cells, (int64_t)strlen(templates[n].cells),
-                                   names[n], &list, err));
+        OG_TRY(og_config_from_yaml(templates[n].cells, (int64_t)strlen(templates[n].cells), names[n], &list, err));
         og_status status = og_offsets_read(list, parse, 0, out, err);
         og_config_free(list);
         return status;
     }
     const char *nearest = og_config_nearest(name, names, n);
     return og_fail(
-        err, OG_EINVAL,
-        "%s: no template '%s'%s%s%s; an n-gram is a template or a list of cells, such as [W, N]",
-        og_config_place(node), name, nearest ? ", did you mean '" : "", nearest ? nearest : "",
-        nearest ? "'?" : "");
+        err, OG_EINVAL, "%s: no template '%s'%s%s%s; an n-gram is a template or a list of cells, such as [W, N]",
+        og_config_place(node), name, nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 static og_status create(const og_config *config, const og_id_map *ids, og_stencil_impl **impl,
@@ -85,8 +80,8 @@ static og_status create(const og_config *config, const og_id_map *ids, og_stenci
     OG_TRY(og_config_read(config, key_table, &k, err));
     OG_TRY(og_stencil_modality(config, ids, OG_IMAGE, err));
     if (k.level >= ids->levels[OG_IMAGE])
-        return og_fail(err, OG_EINVAL, "%s: level %lld; image has %d", og_config_place(config),
-                       (long long)k.level, ids->levels[OG_IMAGE]);
+        return og_fail(err, OG_EINVAL, "%s: level %lld; image has %d", og_config_place(config), (long long)k.level,
+                       ids->levels[OG_IMAGE]);
     og_offsets o = {.modality = OG_IMAGE,
                     .anchor = k.anchor,
                     .outside = k.outside,

@@ -16,8 +16,7 @@ static const og_key key_table[] = {
     {"cells", OG_KEY_NODE, offsetof(keys, cells), NULL, 0, 0, NULL,
      "list of n-grams, each a list of cells: T (the frame before), TT, L (one level coarser), TL "
      "... or [frames, levels]"},
-    {"modality", OG_KEY_CHOICE, offsetof(keys, modality), "audio", 0, 0, OG_MODALITY_CHOICES,
-     "whose codes"},
+    {"modality", OG_KEY_CHOICE, offsetof(keys, modality), "audio", 0, 0, OG_MODALITY_CHOICES, "whose codes"},
     {"anchor", OG_KEY_CHOICE, offsetof(keys, anchor), "current", 0, 0, OG_ANCHOR_CHOICES,
      "current: the code itself and cells before it; next: the cells before the code that comes "
      "next"},
@@ -45,8 +44,7 @@ static og_status create(const og_config *config, const og_id_map *ids, og_stenci
     for (int64_t i = 0; i < k.levels.n; i++) {
         if (k.levels.values[i] >= ids->levels[k.modality])
             return og_fail(err, OG_EINVAL, "%s: level %lld; %s has %d", og_config_place(config),
-                           (long long)k.levels.values[i], og_modality_name(k.modality),
-                           ids->levels[k.modality]);
+                           (long long)k.levels.values[i], og_modality_name(k.modality), ids->levels[k.modality]);
         o.levels |= 1u << k.levels.values[i];
     }
     OG_TRY(og_offsets_read(k.cells, parse, 1, &o, err));

@@ -21,13 +21,11 @@ static og_status find_stencil(const og_config *map, const og_stencil_type **out,
         int n = 0;
         for (; og_stencil_types[n] && n < 64; n++) names[n] = og_stencil_types[n]->name;
         const char *nearest = og_config_nearest(name, names, n);
-        return og_fail(err, OG_EINVAL, "%s: unknown stencil '%s'%s%s%s", og_config_place(node),
-                       name, nearest ? ", did you mean '" : "", nearest ? nearest : "",
-                       nearest ? "'?" : "");
+        return og_fail(err, OG_EINVAL, "%s: unknown stencil '%s'%s%s%s", og_config_place(node), name,
+                       nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     }
     if (type->abi != OG_ABI)
-        return og_fail(err, OG_EINVAL, "stencil %s was built for ABI %u, this is %u", name,
-                       type->abi, OG_ABI);
+        return og_fail(err, OG_EINVAL, "stencil %s was built for ABI %u, this is %u", name, type->abi, OG_ABI);
     *out = type;
     return OG_OK;
 }
@@ -56,15 +54,12 @@ static og_status set_i64(og_config *map, const char *key, int64_t value, og_erro
 
 /* The addressing's map as the user gave it, with scheme and orders filled in. cells: those of a
  * fixed n-gram, or 0. */
-static og_status addressing_of(const og_config *map, int32_t cells, int64_t number, og_config **out,
-                               og_error *err) {
-    const og_config *given = og_config_get(map, "addressing"),
-                    *orders = og_config_get(map, "orders");
+static og_status addressing_of(const og_config *map, int32_t cells, int64_t number, og_config **out, og_error *err) {
+    const og_config *given = og_config_get(map, "addressing"), *orders = og_config_get(map, "orders");
     og_config *tree;
     if (given) {
         if (og_config_kind(given) != OG_CONFIG_MAP)
-            return og_fail(err, OG_EINVAL,
-                           "%s: addressing is a map, such as {scheme: mix64, rows: 65537}",
+            return og_fail(err, OG_EINVAL, "%s: addressing is a map, such as {scheme: mix64, rows: 65537}",
                            og_config_place(given));
         OG_TRY(og_config_copy(given, &tree, err));
     } else {
@@ -103,8 +98,7 @@ static og_status addressing_of(const og_config *map, int32_t cells, int64_t numb
     /* n-grams of one table are hashed apart */
     int64_t seed = 0;
     if (status == OG_OK && number > 0 && has_key(type->keys, "seed")) {
-        if (og_config_get(tree, "seed"))
-            status = og_config_i64(og_config_get(tree, "seed"), &seed, err);
+        if (og_config_get(tree, "seed")) status = og_config_i64(og_config_get(tree, "seed"), &seed, err);
         if (status == OG_OK) status = set_i64(tree, "seed", seed + number, err);
     }
     if (status != OG_OK) {
@@ -128,8 +122,8 @@ static og_status set_vocab(og_config *addressing, int64_t codes, og_error *err) 
 static og_status check_window(const og_config *addressing, const og_addr *addr, og_error *err) {
     const og_window *w = &og_addr_layout_of(addr)->window;
     const int32_t counts[3] = {w->n_eos, w->n_special, w->n_image};
-    static const char *const names[OG_N_BREAKS] = {
-        "eos", "special", "image_token", "turn", "modality", "image", "row", "fragment"};
+    static const char *const names[OG_N_BREAKS] = {"eos",      "special", "image_token", "turn",
+                                                   "modality", "image",   "row",         "fragment"};
     for (int b = 0; b < 3; b++)
         if (w->mode[b] == OG_BREAK_SKIP && counts[b])
             return og_fail(err, OG_EINVAL,
@@ -140,57 +134,46 @@ static og_status check_window(const og_config *addressing, const og_addr *addr, 
         char key[64];
         snprintf(key, sizeof key, "window.breaks.%s", names[b]);
         if (og_config_get(addressing, key) && w->mode[b] != OG_BREAK_NONE)
-            return og_fail(
-                err, OG_EINVAL,
-                "%s: window.breaks.%s; in a table the stencil decides that (lags: across)",
-                og_config_place(addressing), names[b]);
+            return og_fail(err, OG_EINVAL, "%s: window.breaks.%s; in a table the stencil decides that (lags: across)",
+                           og_config_place(addressing), names[b]);
     }
     if (w->fill == OG_FILL_LEAK)
-        return og_fail(err, OG_EINVAL,
-                       "%s: window.fill leak; in a table this is the table's key leak: true",
+        return og_fail(err, OG_EINVAL, "%s: window.fill leak; in a table this is the table's key leak: true",
                        og_config_place(addressing));
     return OG_OK;
 }
 
 static int32_t fill_code(const og_addr_layout *l) {
     switch (l->window.fill) {
-    case OG_FILL_ZERO_ID:
-        return 0;
-    case OG_FILL_PAD_ID:
-        return l->window.fill_id;
-    case OG_FILL_EOS_ID:
-        return (int32_t)l->window.eos[0];
-    default:
-        return l->nothing;
+    case OG_FILL_ZERO_ID: return 0;
+    case OG_FILL_PAD_ID: return l->window.fill_id;
+    case OG_FILL_EOS_ID: return (int32_t)l->window.eos[0];
+    default: return l->nothing;
     }
 }
 
-static og_status finish_part(og_part *part, const og_config *addressing, const og_config *map,
-                             og_error *err) {
+static og_status finish_part(og_part *part, const og_config *addressing, const og_config *map, og_error *err) {
     const og_addr_layout *l = og_addr_layout_of(part->addr);
     OG_TRY(check_window(addressing, part->addr, err));
     if (l->width != 1)
-        return og_fail(err, OG_EINVAL, "%s: scheme %s reads %d codes a position; stencils give 1",
-                       og_config_place(map), og_addr_type_of(part->addr)->name, l->width);
+        return og_fail(err, OG_EINVAL, "%s: scheme %s reads %d codes a position; stencils give 1", og_config_place(map),
+                       og_addr_type_of(part->addr)->name, l->width);
     if (l->window.max_order > part->layout.order)
-        return og_fail(err, OG_EINVAL, "%s: scheme %s needs %d cells, the n-gram has %d",
-                       og_config_place(map), og_addr_type_of(part->addr)->name, l->window.max_order,
-                       part->layout.order);
+        return og_fail(err, OG_EINVAL, "%s: scheme %s needs %d cells, the n-gram has %d", og_config_place(map),
+                       og_addr_type_of(part->addr)->name, l->window.max_order, part->layout.order);
     if (l->least_code > 0 || l->code_limit < part->layout.code_limit)
-        return og_fail(err, OG_EINVAL,
-                       "%s: scheme %s takes codes in [%lld, %lld), this table's are in [0, %lld)",
-                       og_config_place(map), og_addr_type_of(part->addr)->name,
-                       (long long)l->least_code, (long long)l->code_limit,
-                       (long long)part->layout.code_limit);
+        return og_fail(err, OG_EINVAL, "%s: scheme %s takes codes in [%lld, %lld), this table's are in [0, %lld)",
+                       og_config_place(map), og_addr_type_of(part->addr)->name, (long long)l->least_code,
+                       (long long)l->code_limit, (long long)part->layout.code_limit);
     part->fill = fill_code(l);
     part->shift = og_alloc(l->n_columns, sizeof *part->shift);
     if (!part->shift) return og_fail(err, OG_ENOMEM, "no memory for %d columns", l->n_columns);
     return OG_OK;
 }
 
-static og_status make_part(const og_config *map, const og_stencil_type *type,
-                           const og_config *cells, int64_t number, const og_id_map *ids,
-                           og_part *part, og_config **own, og_config **addressing, og_error *err) {
+static og_status make_part(const og_config *map, const og_stencil_type *type, const og_config *cells, int64_t number,
+                           const og_id_map *ids, og_part *part, og_config **own, og_config **addressing,
+                           og_error *err) {
     OG_TRY(og_config_copy(map, own, err));
     if (cells) OG_TRY(set_node(*own, "cells", cells, err));
     int32_t fixed = 0;
@@ -205,8 +188,7 @@ static og_status make_part(const og_config *map, const og_stencil_type *type,
         OG_TRY(og_addr_new(*addressing, &probe, err));
         int32_t order = og_addr_layout_of(probe)->window.max_order;
         og_addr_free(probe);
-        if (has_key(type->keys, "order") && !og_config_get(map, "order"))
-            OG_TRY(set_i64(*own, "order", order, err));
+        if (has_key(type->keys, "order") && !og_config_get(map, "order")) OG_TRY(set_i64(*own, "order", order, err));
         OG_TRY(type->create(*own, ids, &part->impl, &part->layout, err));
         part->stencil = type;
     }
@@ -227,48 +209,43 @@ static og_status read_common(const og_config *map, og_table *table, og_error *er
     OG_TRY(og_config_from_json("{}", 2, og_config_place(map), &only, err));
     og_status status = OG_OK;
     for (const og_key *key = keys; key->name && status == OG_OK; key++)
-        if (og_config_get(map, key->name))
-            status = set_node(only, key->name, og_config_get(map, key->name), err);
+        if (og_config_get(map, key->name)) status = set_node(only, key->name, og_config_get(map, key->name), err);
     if (status == OG_OK) status = og_config_read(only, keys, &k, err);
     if (status == OG_OK) {
         table->info.dim = k.common.dim;
         table->info.dtype = og_dtype_from_name(k.common.dtype);
         static const og_dtype allowed[] = {OG_F32, OG_BF16, OG_F16, OG_FP8_E4M3, OG_INT8, OG_NF4};
         int found = 0;
-        for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
-            found |= table->info.dtype == allowed[i];
+        for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) found |= table->info.dtype == allowed[i];
         if (!found)
-            status = og_fail(err, OG_EINVAL,
-                             "%s: dtype '%s'; rows are f32, bf16, f16, fp8_e4m3, int8 or nf4",
+            status = og_fail(err, OG_EINVAL, "%s: dtype '%s'; rows are f32, bf16, f16, fp8_e4m3, int8 or nf4",
                              og_config_place(map), k.common.dtype);
     }
     og_config_free(only);
     return status;
 }
 
-static og_status read_parts(const og_config *map, const og_id_map *ids, og_table *table,
-                            og_error *err) {
+static og_status read_parts(const og_config *map, const og_id_map *ids, og_table *table, og_error *err) {
     const og_stencil_type *type = NULL;
     OG_TRY(find_stencil(map, &type, err));
     const og_config *list = NULL;
     if (has_key(type->keys, "cells")) {
         list = og_config_get(map, "cells");
         if (og_config_kind(list) != OG_CONFIG_LIST || og_config_size(list) < 1)
-            return og_fail(err, OG_EINVAL,
-                           "%s: cells is a list of n-grams, such as [[W], [N], [W, N]]",
+            return og_fail(err, OG_EINVAL, "%s: cells is a list of n-grams, such as [[W], [N], [W, N]]",
                            og_config_place(list ? list : map));
     }
     int64_t n = list ? og_config_size(list) : 1;
     if (n > 256)
-        return og_fail(err, OG_EINVAL, "%s: %lld n-grams; a table has at most 256",
-                       og_config_place(list), (long long)n);
+        return og_fail(err, OG_EINVAL, "%s: %lld n-grams; a table has at most 256", og_config_place(list),
+                       (long long)n);
     table->parts = og_alloc_zero(n, sizeof *table->parts);
     if (!table->parts) return og_fail(err, OG_ENOMEM, "no memory for %lld n-grams", (long long)n);
     for (int64_t i = 0; i < n; i++) {
         og_config *own = NULL, *addressing = NULL;
         table->n_parts = (int32_t)i + 1;
-        og_status status = make_part(map, type, og_config_at(list, i), i, ids, &table->parts[i],
-                                     &own, &addressing, err);
+        og_status status =
+            make_part(map, type, og_config_at(list, i), i, ids, &table->parts[i], &own, &addressing, err);
         og_config_free(own);
         og_config_free(addressing);
         OG_TRY(status);
@@ -276,17 +253,15 @@ static og_status read_parts(const og_config *map, const og_id_map *ids, og_table
     return OG_OK;
 }
 
-og_status og_table_read(const og_config *map, const og_id_map *ids, const char *const *codebooks,
-                        int32_t n_codebooks, og_table *out, og_error *err) {
+og_status og_table_read(const og_config *map, const og_id_map *ids, const char *const *codebooks, int32_t n_codebooks,
+                        og_table *out, og_error *err) {
     if (og_config_kind(map) != OG_CONFIG_MAP)
-        return og_fail(err, OG_EINVAL,
-                       "%s: a table is a map, such as {stencil: lags, modality: text, dim: 64}",
+        return og_fail(err, OG_EINVAL, "%s: a table is a map, such as {stencil: lags, modality: text, dim: 64}",
                        og_config_place(map));
     og_table table = {0};
     og_status status = read_parts(map, ids, &table, err);
     if (status == OG_OK) status = read_common(map, &table, err);
-    for (int32_t p = 0; status == OG_OK && p < table.n_parts;
-         p++) { /* rows of all columns, one behind the other */
+    for (int32_t p = 0; status == OG_OK && p < table.n_parts; p++) { /* rows of all columns, one behind the other */
         og_part *part = &table.parts[p];
         const og_addr_layout *l = og_addr_layout_of(part->addr);
         for (int32_t c = 0; status == OG_OK && c < l->n_columns; c++) {

@@ -31,11 +31,9 @@ static og_status add_stencil(text *t, const og_table *table, const og_config *ma
     snprintf(line, sizeof line, "stencil=%s", type->name);
     og_status status = og_config_override(tree, line, err);
     for (const og_key *key = type->keys; status == OG_OK && key->name; key++) {
-        static const char *const others[] = {"stencil", "addressing", "dim",
-                                             "dtype",   "orders",     "order"};
+        static const char *const others[] = {"stencil", "addressing", "dim", "dtype", "orders", "order"};
         int skip = 0;
-        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-            skip |= !strcmp(key->name, others[i]);
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++) skip |= !strcmp(key->name, others[i]);
         const og_config *node = og_config_get(map, key->name);
         if (skip || (!node && (!key->fallback || !*key->fallback))) continue;
         char *json = NULL;
@@ -61,13 +59,10 @@ static og_status add_stencil(text *t, const og_table *table, const og_config *ma
     return status;
 }
 
-static int by_text(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
 static og_status add_codebooks(text *t, const char *const *codebooks, int32_t n, og_error *err) {
-    const char **sorted =
-        og_alloc(n, sizeof *sorted); /* the order in which a corpus names them means nothing */
+    const char **sorted = og_alloc(n, sizeof *sorted); /* the order in which a corpus names them means nothing */
     if (!sorted) return og_fail(err, OG_ENOMEM, "no memory for %d fingerprints", n);
     og_status status = OG_OK;
     if (n) {
@@ -83,9 +78,8 @@ static og_status add_codebooks(text *t, const char *const *codebooks, int32_t n,
     return status;
 }
 
-static og_status describe(text *t, const og_table *table, const og_config *map,
-                          const og_id_map *ids, const char *const *codebooks, int32_t n_codebooks,
-                          og_error *err) {
+static og_status describe(text *t, const og_table *table, const og_config *map, const og_id_map *ids,
+                          const char *const *codebooks, int32_t n_codebooks, og_error *err) {
     uint32_t sources = 0;
     OG_TRY(add(t, "{\"addressing\":[", err));
     for (int32_t p = 0; p < table->n_parts; p++) {
@@ -103,8 +97,8 @@ static og_status describe(text *t, const og_table *table, const og_config *map,
     for (int32_t m = 0, n = 0; m < OG_MARKER; m++) {
         if (!(sources >> m & 1)) continue;
         char line[128];
-        snprintf(line, sizeof line, "%s\"%s\":{\"codes\":%d,\"levels\":%d}", n++ ? "," : "",
-                 og_modality_name(m), ids->codes[m], ids->levels[m]);
+        snprintf(line, sizeof line, "%s\"%s\":{\"codes\":%d,\"levels\":%d}", n++ ? "," : "", og_modality_name(m),
+                 ids->codes[m], ids->levels[m]);
         OG_TRY(add(t, line, err));
     }
     OG_TRY(add(t, "},\"codebooks\":[", err));
@@ -112,29 +106,26 @@ static og_status describe(text *t, const og_table *table, const og_config *map,
     return add(t, "]}", err);
 }
 
-og_status og_table_describe(og_table *table, const og_config *map, const og_id_map *ids,
-                            const char *const *codebooks, int32_t n_codebooks, og_error *err) {
+og_status og_table_describe(og_table *table, const og_config *map, const og_id_map *ids, const char *const *codebooks,
+                            int32_t n_codebooks, og_error *err) {
     text t = {0};
     og_config *tree = NULL;
     og_status status = describe(&t, table, map, ids, codebooks, n_codebooks, err);
     if (status == OG_OK) status = og_config_from_json(t.at, t.n, "table description", &tree, err);
     if (status == OG_OK) status = og_config_to_json(tree, &table->description, err);
     if (status == OG_OK)
-        status = og_digest_of(table->description, (int64_t)strlen(table->description),
-                              table->fingerprint, err);
+        status = og_digest_of(table->description, (int64_t)strlen(table->description), table->fingerprint, err);
     og_config_free(tree);
     og_release(t.at);
     return status;
 }
 
 /* The first key, breadth first, whose JSON differs. */
-static og_status compare(const char *ours, const char *theirs, char *out, size_t room,
-                         og_error *err) {
+static og_status compare(const char *ours, const char *theirs, char *out, size_t room, og_error *err) {
     static const char *const keys[] = {"codebooks", "codes", "stencil", "addressing"};
     og_config *a = NULL, *b = NULL;
     og_status status = og_config_from_json(ours, (int64_t)strlen(ours), "this table", &a, err);
-    if (status == OG_OK)
-        status = og_config_from_json(theirs, (int64_t)strlen(theirs), "the stored table", &b, err);
+    if (status == OG_OK) status = og_config_from_json(theirs, (int64_t)strlen(theirs), "the stored table", &b, err);
     snprintf(out, room, "its description differs");
     for (size_t i = 0; i < sizeof keys / sizeof *keys && status == OG_OK; i++) {
         char *x = NULL, *y = NULL;
@@ -151,17 +142,14 @@ static og_status compare(const char *ours, const char *theirs, char *out, size_t
     return status;
 }
 
-og_status og_table_set_check(const og_table_set *set, int32_t i, const char *fingerprint,
-                             const char *description, og_error *err) {
-    if (i < 0 || i >= set->n_tables)
-        return og_fail(err, OG_EINVAL, "table %d; there are %d", i, set->n_tables);
+og_status og_table_set_check(const og_table_set *set, int32_t i, const char *fingerprint, const char *description,
+                             og_error *err) {
+    if (i < 0 || i >= set->n_tables) return og_fail(err, OG_EINVAL, "table %d; there are %d", i, set->n_tables);
     const og_table *table = &set->tables[i];
     if (!strcmp(table->fingerprint, fingerprint)) return OG_OK;
     char what[320] = "";
     if (description && compare(table->description, description, what, sizeof what, NULL) != OG_OK)
         snprintf(what, sizeof what, "its description is unreadable");
-    return og_fail(
-        err, OG_EINVAL,
-        "table %s: made for another table, fingerprint %.16s... here, %.16s... there%s%s",
-        table->name, table->fingerprint, fingerprint, *what ? "; " : "", what);
+    return og_fail(err, OG_EINVAL, "table %s: made for another table, fingerprint %.16s... here, %.16s... there%s%s",
+                   table->name, table->fingerprint, fingerprint, *what ? "; " : "", what);
 }

@@ -10,8 +10,7 @@
 enum { GRAIN = 4 * OG_BLOCK };
 
 int64_t og_table_scratch_bytes(const og_table_set *set) {
-    int64_t each =
-        OG_BLOCK * (8 * (int64_t)set->part_columns_max + (4 + 1) * (int64_t)set->order_max + 4);
+    int64_t each = OG_BLOCK * (8 * (int64_t)set->part_columns_max + (4 + 1) * (int64_t)set->order_max + 4);
     return (each + 63) / 64 * 64;
 }
 void og_table_scratch_of(const og_table_set *set, char *memory, og_table_scratch *s) {
@@ -26,8 +25,7 @@ void og_table_scratch_of(const og_table_set *set, char *memory, og_table_scratch
 }
 
 /* Codes that the scheme's window marks (eos, special, image) make cells absent. */
-static void break_at_ids(const og_window *w, int32_t order, int64_t n, int32_t *const *code,
-                         uint32_t *present) {
+static void break_at_ids(const og_window *w, int32_t order, int64_t n, int32_t *const *code, uint32_t *present) {
     const int64_t *lists[3] = {w->eos, w->special, w->image};
     const int32_t counts[3] = {w->n_eos, w->n_special, w->n_image};
     for (int b = 0; b < 3; b++)
@@ -43,27 +41,24 @@ static void break_at_ids(const og_window *w, int32_t order, int64_t n, int32_t *
             }
 }
 
-static void fill(const og_part *part, int32_t order, int64_t n, int32_t *const *code,
-                 const uint32_t *present) {
+static void fill(const og_part *part, int32_t order, int64_t n, int32_t *const *code, const uint32_t *present) {
     int backoff = og_addr_layout_of(part->addr)->window.fill == OG_FILL_BACKOFF;
     uint32_t whole = (uint32_t)((UINT64_C(1) << order) - 1);
     for (int64_t i = 0; i < n; i++) {
         uint32_t absent = ~present[i] & whole;
         if (!absent) continue;
-        if (backoff)
-            absent = whole & ~((absent & (~absent + 1)) - 1); /* from the first absent one on */
+        if (backoff) absent = whole & ~((absent & (~absent + 1)) - 1); /* from the first absent one on */
         for (; absent; absent &= absent - 1) code[__builtin_ctz(absent)][i] = part->fill;
     }
 }
 
 /* A number for random_row that a document keeps wherever it is packed. */
 static int64_t document_index(const og_origin *o) {
-    return (int64_t)(og_splitmix64(og_splitmix64((uint64_t)o->shard) ^ (uint64_t)o->index) >> 2) +
-           o->offset;
+    return (int64_t)(og_splitmix64(og_splitmix64((uint64_t)o->shard) ^ (uint64_t)o->index) >> 2) + o->offset;
 }
 
-int og_part_windows(const og_part *part, const og_pack *pack, const og_id_map *ids, int64_t doc,
-                    int64_t first, int64_t n, const og_table_scratch *s, og_cells *cells) {
+int og_part_windows(const og_part *part, const og_pack *pack, const og_id_map *ids, int64_t doc, int64_t first,
+                    int64_t n, const og_table_scratch *s, og_cells *cells) {
     int64_t position = first - pack->cu_seqlens[doc];
     *cells = (og_cells){.n = n,
                         .order = part->layout.order,
@@ -81,8 +76,8 @@ int og_part_windows(const og_part *part, const og_pack *pack, const og_id_map *i
     return 1;
 }
 
-static og_status block(const og_table_set *set, const og_pack *pack, int64_t doc, int64_t first,
-                       int64_t n, const og_table_scratch *s, int64_t *rows, og_error *err) {
+static og_status block(const og_table_set *set, const og_pack *pack, int64_t doc, int64_t first, int64_t n,
+                       const og_table_scratch *s, int64_t *rows, og_error *err) {
     for (int32_t t = 0; t < set->n_tables; t++)
         for (int32_t p = 0; p < set->tables[t].n_parts; p++) {
             const og_part *part = &set->tables[t].parts[p];
@@ -91,20 +86,17 @@ static og_status block(const og_table_set *set, const og_pack *pack, int64_t doc
             int64_t *out = rows + first * set->n_columns + part->column;
             if (!og_part_windows(part, pack, &set->ids, doc, first, n, s, &cells)) {
                 for (int64_t i = 0; i < n; i++)
-                    for (int32_t c = 0; c < l->n_columns; c++)
-                        out[i * set->n_columns + c] = OG_ROW_NONE;
+                    for (int32_t c = 0; c < l->n_columns; c++) out[i * set->n_columns + c] = OG_ROW_NONE;
                 continue;
             }
             og_status status = og_addr_map_cells(part->addr, &cells, s->rows, err);
             if (status != OG_OK)
-                return og_fail_at(err, status, "table %.60s, tokens %lld .. %lld",
-                                  set->tables[t].name, (long long)first,
-                                  (long long)(first + n - 1));
+                return og_fail_at(err, status, "table %.60s, tokens %lld .. %lld", set->tables[t].name,
+                                  (long long)first, (long long)(first + n - 1));
             for (int64_t i = 0; i < n; i++)
                 for (int32_t c = 0; c < l->n_columns; c++) {
                     int64_t row = s->rows[i * l->n_columns + c];
-                    out[i * set->n_columns + c] =
-                        row < 0 || !s->present[i] ? OG_ROW_NONE : row + part->shift[c];
+                    out[i * set->n_columns + c] = row < 0 || !s->present[i] ? OG_ROW_NONE : row + part->shift[c];
                 }
         }
     return OG_OK;
@@ -132,12 +124,10 @@ static void part_of_pack(void *context, int64_t begin, int64_t end, int32_t work
     og_status status = OG_OK;
     for (int64_t t = begin; t < end && status == OG_OK;) {
         if (t >= pack->n_valid) { /* pads */
-            for (int64_t i = t * j->set->n_columns; i < end * j->set->n_columns; i++)
-                j->rows[i] = OG_ROW_NONE;
+            for (int64_t i = t * j->set->n_columns; i < end * j->set->n_columns; i++) j->rows[i] = OG_ROW_NONE;
             break;
         }
-        int64_t doc = pack->doc_id[t],
-                stop = pack->cu_seqlens[doc + 1] < end ? pack->cu_seqlens[doc + 1] : end;
+        int64_t doc = pack->doc_id[t], stop = pack->cu_seqlens[doc + 1] < end ? pack->cu_seqlens[doc + 1] : end;
         int64_t n = stop - t < OG_BLOCK ? stop - t : OG_BLOCK;
         status = block(j->set, pack, doc, t, n, &s, j->rows, &err);
         t += n;
@@ -152,15 +142,12 @@ static void part_of_pack(void *context, int64_t begin, int64_t end, int32_t work
     pthread_mutex_unlock(&j->lock);
 }
 
-og_status og_table_set_rows(const og_table_set *set, const og_pack *pack, og_pool *pool,
-                            int64_t *rows, og_error *err) {
+og_status og_table_set_rows(const og_table_set *set, const og_pack *pack, og_pool *pool, int64_t *rows, og_error *err) {
     if (!set->n_columns || !pack->n_tokens) return OG_OK;
     job j = {.set = set, .pack = pack, .rows = rows, .each = og_table_scratch_bytes(set)};
     int64_t workers = pack->n_tokens > GRAIN ? og_pool_threads(pool) : 1;
     j.memory = og_alloc(workers, (size_t)j.each);
-    if (!j.memory)
-        return og_fail(err, OG_ENOMEM, "no memory for %lld bytes of windows",
-                       (long long)(workers * j.each));
+    if (!j.memory) return og_fail(err, OG_ENOMEM, "no memory for %lld bytes of windows", (long long)(workers * j.each));
     pthread_mutex_init(&j.lock, NULL);
     if (workers == 1) {
         for (int64_t t = 0; t < pack->n_tokens; t += GRAIN)

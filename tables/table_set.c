@@ -28,14 +28,13 @@ static void place_columns(og_table_set *set) {
     }
 }
 
-static og_status read_tables(og_table_set *set, const og_config *tables,
-                             const char *const *codebooks, int32_t n_codebooks, og_error *err) {
+static og_status read_tables(og_table_set *set, const og_config *tables, const char *const *codebooks,
+                             int32_t n_codebooks, og_error *err) {
     int64_t n = og_config_size(tables);
     for (int64_t i = 0; i < n; i++) {
         og_table *table = &set->tables[i];
         const char *name = og_config_key_at(tables, i);
-        og_status status =
-            og_table_read(og_config_at(tables, i), &set->ids, codebooks, n_codebooks, table, err);
+        og_status status = og_table_read(og_config_at(tables, i), &set->ids, codebooks, n_codebooks, table, err);
         if (status != OG_OK) return og_fail_at(err, status, "table %.60s", name);
         set->n_tables++;
         table->name = og_copy_string(name);
@@ -47,13 +46,11 @@ static og_status read_tables(og_table_set *set, const og_config *tables,
     return OG_OK;
 }
 
-og_status og_table_set_new(const og_config *tables, const og_id_map *ids,
-                           const char *const *codebooks, int32_t n_codebooks, og_table_set **out,
-                           og_error *err) {
+og_status og_table_set_new(const og_config *tables, const og_id_map *ids, const char *const *codebooks,
+                           int32_t n_codebooks, og_table_set **out, og_error *err) {
     OG_TRY(og_id_map_check(ids, err));
     if (tables && og_config_kind(tables) != OG_CONFIG_MAP)
-        return og_fail(err, OG_EINVAL, "%s: tables is a map from names to tables",
-                       og_config_place(tables));
+        return og_fail(err, OG_EINVAL, "%s: tables is a map from names to tables", og_config_place(tables));
     og_table_set *set = og_alloc_zero(1, sizeof *set);
     if (set) set->tables = og_alloc_zero(og_config_size(tables), sizeof *set->tables);
     if (!set || !set->tables) {
@@ -64,8 +61,7 @@ og_status og_table_set_new(const og_config *tables, const og_id_map *ids,
     og_status status = read_tables(set, tables, codebooks, n_codebooks, err);
     if (status == OG_OK) {
         set->columns = og_alloc(set->n_columns, sizeof *set->columns);
-        if (!set->columns)
-            status = og_fail(err, OG_ENOMEM, "no memory for %d columns", set->n_columns);
+        if (!set->columns) status = og_fail(err, OG_ENOMEM, "no memory for %d columns", set->n_columns);
     }
     if (status != OG_OK) {
         og_table_set_free(set);
@@ -84,28 +80,19 @@ void og_table_set_free(og_table_set *set) {
     og_release(set);
 }
 
-int32_t og_table_set_count(const og_table_set *set) {
-    return set->n_tables;
-}
+int32_t og_table_set_count(const og_table_set *set) { return set->n_tables; }
 const og_table_info *og_table_set_info(const og_table_set *set, int32_t i) {
     return i >= 0 && i < set->n_tables ? &set->tables[i].info : NULL;
 }
-int32_t og_table_set_columns(const og_table_set *set) {
-    return set->n_columns;
-}
+int32_t og_table_set_columns(const og_table_set *set) { return set->n_columns; }
 const og_column *og_table_set_column(const og_table_set *set, int32_t c) {
     return c >= 0 && c < set->n_columns ? &set->columns[c] : NULL;
 }
-int64_t og_table_set_width(const og_table_set *set) {
-    return set->width;
-}
+int64_t og_table_set_width(const og_table_set *set) { return set->width; }
 int32_t og_table_set_ngrams(const og_table_set *set, int32_t i) {
     return i >= 0 && i < set->n_tables ? set->tables[i].n_parts : 0;
 }
 const og_addr *og_table_set_ngram_addr(const og_table_set *set, int32_t i, int32_t ngram) {
-    return ngram >= 0 && ngram < og_table_set_ngrams(set, i) ? set->tables[i].parts[ngram].addr
-                                                             : NULL;
+    return ngram >= 0 && ngram < og_table_set_ngrams(set, i) ? set->tables[i].parts[ngram].addr : NULL;
 }
-const og_addr *og_table_set_addr(const og_table_set *set, int32_t i) {
-    return og_table_set_ngram_addr(set, i, 0);
-}
+const og_addr *og_table_set_addr(const og_table_set *set, int32_t i) { return og_table_set_ngram_addr(set, i, 0); }

@@ -36,8 +36,8 @@ struct og_table_set {
 
 /* table_config.c: the parts and sizes of one table from its map; columns are numbered from
  * *n_columns. */
-og_status og_table_read(const og_config *map, const og_id_map *ids, const char *const *codebooks,
-                        int32_t n_codebooks, og_table *out, og_error *err);
+og_status og_table_read(const og_config *map, const og_id_map *ids, const char *const *codebooks, int32_t n_codebooks,
+                        og_table *out, og_error *err);
 void og_table_release(og_table *table);
 /* table_rows.c: scratch of one worker, and the filled windows of one part for tokens first .. first
  * + n - 1 of document doc. */
@@ -50,11 +50,11 @@ typedef struct og_table_scratch {
 int64_t og_table_scratch_bytes(const og_table_set *set);
 void og_table_scratch_of(const og_table_set *set, char *memory, og_table_scratch *out);
 /* 0: none of them exists, and *cells is not whole. */
-int og_part_windows(const og_part *part, const og_pack *pack, const og_id_map *ids, int64_t doc,
-                    int64_t first, int64_t n, const og_table_scratch *s, og_cells *cells);
+int og_part_windows(const og_part *part, const og_pack *pack, const og_id_map *ids, int64_t doc, int64_t first,
+                    int64_t n, const og_table_scratch *s, og_cells *cells);
 
 /* table_describe.c */
-og_status og_table_describe(og_table *table, const og_config *map, const og_id_map *ids,
-                            const char *const *codebooks, int32_t n_codebooks, og_error *err);
+og_status og_table_describe(og_table *table, const og_config *map, const og_id_map *ids, const char *const *codebooks,
+                            int32_t n_codebooks, og_error *err);
 
 #endif

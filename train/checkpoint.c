@@ -28,7 +28,9 @@ static void remove_folder(const char *folder) {
     if (!dir) return;
     for (struct dirent *entry; (entry = readdir(dir));) {
         char path[PATH_BYTES];
-        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") && join(path, folder, entry->d_name, NULL) == OG_OK) unlink(path);
+        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
+            join(path, folder, entry->d_name, NULL) == OG_OK)
+            unlink(path);
     }
     closedir(dir);
     rmdir(folder);
@@ -56,7 +58,8 @@ void og_checkpoint_abort(const char *folder) {
 static og_status write_manifest(const char *folder, og_error *err) {
     json_t *files = json_object();
     DIR *dir = opendir(folder);
-    og_status status = dir && files ? OG_OK : og_fail(err, OG_EIO, "%s: cannot read the folder: %s", folder, strerror(errno));
+    og_status status =
+        dir && files ? OG_OK : og_fail(err, OG_EIO, "%s: cannot read the folder: %s", folder, strerror(errno));
     for (struct dirent *entry; status == OG_OK && (entry = readdir(dir));) {
         if (entry->d_name[0] == '.') continue;
         char path[PATH_BYTES], digest[OG_DIGEST_TEXT];
@@ -64,7 +67,9 @@ static og_status write_manifest(const char *folder, og_error *err) {
         status = join(path, folder, entry->d_name, err);
         if (status == OG_OK && stat(path, &info)) status = og_fail(err, OG_EIO, "%s: %s", path, strerror(errno));
         if (status == OG_OK) status = og_digest_of_file(path, digest, err);
-        if (status == OG_OK && json_object_set_new(files, entry->d_name, json_pack("{s:I,s:s}", "bytes", (json_int_t)info.st_size, "sha256", digest)))
+        if (status == OG_OK &&
+            json_object_set_new(files, entry->d_name,
+                                json_pack("{s:I,s:s}", "bytes", (json_int_t)info.st_size, "sha256", digest)))
             status = og_fail(err, OG_ENOMEM, "checkpoint: no memory");
     }
     if (dir) closedir(dir);
@@ -87,7 +92,8 @@ og_status og_checkpoint_check(const char *folder, og_error *err) {
     json_t *manifest = json_load_file(path, 0, &where);
     if (!manifest) return og_fail(err, OG_EFORMAT, "%s: %s", path, where.text);
     json_t *files = json_object_get(manifest, "files"), *entry;
-    og_status status = json_is_object(files) && json_object_size(files) ? OG_OK : og_fail(err, OG_EFORMAT, "%s: has no files", path);
+    og_status status =
+        json_is_object(files) && json_object_size(files) ? OG_OK : og_fail(err, OG_EFORMAT, "%s: has no files", path);
     const char *name;
     json_object_foreach(files, name, entry) {
         if (status != OG_OK) break;
@@ -95,13 +101,17 @@ og_status og_checkpoint_check(const char *folder, og_error *err) {
         char digest[OG_DIGEST_TEXT];
         const char *wanted = json_string_value(json_object_get(entry, "sha256"));
         long long bytes = json_integer_value(json_object_get(entry, "bytes"));
-        if (strchr(name, '/') || !wanted) status = og_fail(err, OG_EFORMAT, "%s/manifest.json: bad entry '%s'", folder, name);
+        if (strchr(name, '/') || !wanted)
+            status = og_fail(err, OG_EFORMAT, "%s/manifest.json: bad entry '%s'", folder, name);
         if (status == OG_OK) status = join(path, folder, name, err);
-        if (status == OG_OK && stat(path, &info)) status = og_fail(err, OG_EFORMAT, "%s: is missing", path);
+        if (status == OG_OK && stat(path, &info))
+            status = og_fail(err, OG_EFORMAT, "%s: is missing", path);
         else if (status == OG_OK && info.st_size != bytes)
-            status = og_fail(err, OG_EFORMAT, "%s: has %lld bytes, its manifest says %lld", path, (long long)info.st_size, bytes);
+            status = og_fail(err, OG_EFORMAT, "%s: has %lld bytes, its manifest says %lld", path,
+                             (long long)info.st_size, bytes);
         if (status == OG_OK) status = og_digest_of_file(path, digest, err);
-        if (status == OG_OK && strcmp(digest, wanted)) status = og_fail(err, OG_EFORMAT, "%s: its SHA-256 is not that of its manifest", path);
+        if (status == OG_OK && strcmp(digest, wanted))
+            status = og_fail(err, OG_EFORMAT, "%s: its SHA-256 is not that of its manifest", path);
     }
     json_decref(manifest);
     return status;
@@ -173,7 +183,8 @@ og_status og_checkpoint_commit(const char *run, int64_t step, const char *folder
     return status;
 }
 
-og_status og_checkpoint_find(const char *run, og_log_fn *log, void *context, int64_t *step, char **folder, og_error *err) {
+og_status og_checkpoint_find(const char *run, og_log_fn *log, void *context, int64_t *step, char **folder,
+                             og_error *err) {
     int64_t *steps, n;
     og_status status = list(run, log, context, &steps, &n, err);
     char *found = NULL;
@@ -184,7 +195,8 @@ og_status og_checkpoint_find(const char *run, og_log_fn *log, void *context, int
         snprintf(name, sizeof name, "ckpt/step-%lld", (long long)steps[i]);
         status = join(path, run, name, err);
         if (status == OG_OK && og_checkpoint_check(path, &torn) != OG_OK) {
-            snprintf(line, sizeof line, "checkpoint step-%lld is torn and is not used: %s", (long long)steps[i], torn.message);
+            snprintf(line, sizeof line, "checkpoint step-%lld is torn and is not used: %s", (long long)steps[i],
+                     torn.message);
             if (log) log(context, OG_LOG_WARNING, line);
         } else if (status == OG_OK) {
             found = og_copy_string(path);

@@ -1,5 +1,6 @@
-/* events.c: TensorBoard's event files: records of (length, masked CRC of it, payload, masked CRC of it), little-endian, whose
- * payloads are Event messages (tensorflow/core/util/event.proto) written by hand: three message types need no protobuf. */
+/* events.c: TensorBoard's event files: records of (length, masked CRC of it, payload, masked CRC of it), little-endian,
+ * whose payloads are Event messages (tensorflow/core/util/event.proto) written by hand: three message types need no
+ * protobuf. */
 #include "events.h"
 
 #include <errno.h>
@@ -35,7 +36,9 @@ static void put_varint(buffer *b, uint64_t v, og_error *err) {
     } while (v);
     put(b, bytes, n, err);
 }
-static void put_key(buffer *b, int field, int wire, og_error *err) { put_varint(b, (uint64_t)(field << 3 | wire), err); }
+static void put_key(buffer *b, int field, int wire, og_error *err) {
+    put_varint(b, (uint64_t)(field << 3 | wire), err);
+}
 static void put_bytes(buffer *b, int field, const void *data, int64_t n, og_error *err) {
     put_key(b, field, 2, err);
     put_varint(b, (uint64_t)n, err);
@@ -57,9 +60,9 @@ static og_status write_record(og_events *e, buffer *b, og_error *err) {
     og_status status = b->status;
     uint64_t length = (uint64_t)b->n;
     uint32_t crc = og_crc32c_masked(&length, 8), data_crc = og_crc32c_masked(b->data, b->n);
-    if (status == OG_OK &&
-        (fwrite(&length, 8, 1, e->file) != 1 || fwrite(&crc, 4, 1, e->file) != 1 ||
-         (b->n && fwrite(b->data, (size_t)b->n, 1, e->file) != 1) || fwrite(&data_crc, 4, 1, e->file) != 1 || fflush(e->file)))
+    if (status == OG_OK && (fwrite(&length, 8, 1, e->file) != 1 || fwrite(&crc, 4, 1, e->file) != 1 ||
+                            (b->n && fwrite(b->data, (size_t)b->n, 1, e->file) != 1) ||
+                            fwrite(&data_crc, 4, 1, e->file) != 1 || fflush(e->file)))
         status = og_fail(err, OG_EIO, "%s: cannot write: %s", e->path, strerror(errno));
     og_release(b->data);
     return status;
@@ -70,7 +73,8 @@ og_status og_events_open(const char *folder, int64_t first_step, og_events **out
     if (!e) return og_fail(err, OG_ENOMEM, "events: no memory");
     char host[256] = "host";
     gethostname(host, sizeof host - 1);
-    snprintf(e->path, sizeof e->path, "%s/events.out.tfevents.%lld.%.200s.%d", folder, (long long)time(NULL), host, (int)getpid());
+    snprintf(e->path, sizeof e->path, "%s/events.out.tfevents.%lld.%.200s.%d", folder, (long long)time(NULL), host,
+             (int)getpid());
     e->file = fopen(e->path, "wb");
     if (!e->file) {
         og_status status = og_fail(err, OG_EIO, "%s: cannot create: %s", e->path, strerror(errno));
@@ -96,7 +100,8 @@ og_status og_events_open(const char *folder, int64_t first_step, og_events **out
     return OG_OK;
 }
 
-og_status og_events_scalars(og_events *e, int64_t step, const char *const *tags, const double *values, int64_t n, og_error *err) {
+og_status og_events_scalars(og_events *e, int64_t step, const char *const *tags, const double *values, int64_t n,
+                            og_error *err) {
     buffer summary = {0}, event = {0};
     for (int64_t i = 0; i < n; i++) { /* Summary.value = 1: {tag = 1 (string), simple_value = 2 (float)} */
         buffer value = {0};
@@ -104,13 +109,17 @@ og_status og_events_scalars(og_events *e, int64_t step, const char *const *tags,
         put_bytes(&value, 1, tags[i], (int64_t)strlen(tags[i]), err);
         put_key(&value, 2, 5, err);
         put(&value, &f, 4, err);
-        if (value.status == OG_OK) put_bytes(&summary, 1, value.data, value.n, err);
-        else if (summary.status == OG_OK) summary.status = value.status;
+        if (value.status == OG_OK)
+            put_bytes(&summary, 1, value.data, value.n, err);
+        else if (summary.status == OG_OK)
+            summary.status = value.status;
         og_release(value.data);
     }
     put_event(&event, step, err);
-    if (summary.status == OG_OK) put_bytes(&event, 5, summary.data, summary.n, err);
-    else event.status = summary.status;
+    if (summary.status == OG_OK)
+        put_bytes(&event, 5, summary.data, summary.n, err);
+    else
+        event.status = summary.status;
     og_release(summary.data);
     return write_record(e, &event, err);
 }

@@ -1,5 +1,6 @@
-/* flush_openmp.c: subnormals are flushed in this thread and in every OpenMP worker. The mode is a register of each thread: set in one
- * thread only, results would depend on which thread computed them. Threads made later inherit it from their maker. */
+/* flush_openmp.c: subnormals are flushed in this thread and in every OpenMP worker. The mode is a register of each
+ * thread: set in one thread only, results would depend on which thread computed them. Threads made later inherit it
+ * from their maker. */
 #include <omnigram/train.h>
 
 #if defined(__SSE2__)

@@ -1,4 +1,5 @@
-// functions.cpp: RMSNorm, rotary positions, SwiGLU and chunked cross-entropy. Every sum has a fixed order, so threads change no bit.
+// functions.cpp: RMSNorm, rotary positions, SwiGLU and chunked cross-entropy. Every sum has a fixed order, so threads
+// change no bit.
 #include "functions.hpp"
 
 #include <ATen/Parallel.h>
@@ -22,8 +23,10 @@ template <class T> T dot(const T *a, const T *b, int64_t n) {
 }
 
 template <class F> void by_type(at::ScalarType type, F &&f) {
-    if (type == at::kDouble) f(double{});
-    else f(float{});
+    if (type == at::kDouble)
+        f(double{});
+    else
+        f(float{});
 }
 
 struct rms_norm_function : torch::autograd::Function<rms_norm_function> {
@@ -54,7 +57,8 @@ struct rms_norm_function : torch::autograd::Function<rms_norm_function> {
         at::Tensor dx = at::empty_like(x), partial = at::zeros({blocks, width}, x.options()), dw = at::zeros_like(w);
         by_type(x.scalar_type(), [&](auto zero) {
             using T = decltype(zero);
-            const T *xs = x.const_data_ptr<T>(), *ws = w.const_data_ptr<T>(), *scales = scale.const_data_ptr<T>(), *gs = g.const_data_ptr<T>();
+            const T *xs = x.const_data_ptr<T>(), *ws = w.const_data_ptr<T>(), *scales = scale.const_data_ptr<T>(),
+                    *gs = g.const_data_ptr<T>();
             T *dxs = dx.data_ptr<T>(), *parts = partial.data_ptr<T>();
             at::parallel_for(0, blocks, 1, [&](int64_t first, int64_t last) {
                 std::vector<T> gw((size_t)width);
@@ -102,7 +106,8 @@ at::Tensor turn(const at::Tensor &input, const at::Tensor &cosine, const at::Ten
 }
 
 struct rotate_function : torch::autograd::Function<rotate_function> {
-    static at::Tensor forward(AutogradContext *ctx, const at::Tensor &x, const at::Tensor &cosine, const at::Tensor &sine, int64_t heads) {
+    static at::Tensor forward(AutogradContext *ctx, const at::Tensor &x, const at::Tensor &cosine,
+                              const at::Tensor &sine, int64_t heads) {
         ctx->save_for_backward({cosine, sine});
         ctx->saved_data["heads"] = heads;
         return turn(x, cosine, sine, heads, 1);
@@ -113,9 +118,11 @@ struct rotate_function : torch::autograd::Function<rotate_function> {
     }
 };
 
-// exps [n][V] = exp(logit - most) become d(loss)/d(logits) in place (when wanted). nll holds target - most and becomes the nll.
+// exps [n][V] = exp(logit - most) become d(loss)/d(logits) in place (when wanted). nll holds target - most and becomes
+// the nll.
 template <class T>
-void softmax_rows(T *exps, int64_t n, int64_t ids, const int64_t *targets, const double *weights, double denominator, double *nll, bool gradient) {
+void softmax_rows(T *exps, int64_t n, int64_t ids, const int64_t *targets, const double *weights, double denominator,
+                  double *nll, bool gradient) {
     at::parallel_for(0, n, 16, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; i++) {
             T *row = exps + i * ids;
@@ -136,8 +143,9 @@ void softmax_rows(T *exps, int64_t n, int64_t ids, const int64_t *targets, const
 }
 
 struct cross_entropy : torch::autograd::Function<cross_entropy> {
-    static at::Tensor forward(AutogradContext *ctx, const at::Tensor &h, const at::Tensor &w, const at::Tensor &targets, const at::Tensor &weights,
-                              double denominator, int64_t chunk, int64_t compute_type, at::Tensor nll, bool gradient) {
+    static at::Tensor forward(AutogradContext *ctx, const at::Tensor &h, const at::Tensor &w, const at::Tensor &targets,
+                              const at::Tensor &weights, double denominator, int64_t chunk, int64_t compute_type,
+                              at::Tensor nll, bool gradient) {
         auto compute = (at::ScalarType)compute_type;
         at::Tensor wc = w.to(compute), hc = h.to(compute);
         at::Tensor dh, dw;
@@ -193,7 +201,9 @@ struct cross_entropy : torch::autograd::Function<cross_entropy> {
 
 } // namespace
 
-at::Tensor rms_norm(const at::Tensor &x, const at::Tensor &w, double eps) { return rms_norm_function::apply(x, w, eps); }
+at::Tensor rms_norm(const at::Tensor &x, const at::Tensor &w, double eps) {
+    return rms_norm_function::apply(x, w, eps);
+}
 at::Tensor rotate(const at::Tensor &x, const at::Tensor &cosine, const at::Tensor &sine, int64_t heads) {
     return rotate_function::apply(x, cosine, sine, heads);
 }
@@ -202,11 +212,13 @@ at::Tensor swiglu(const at::Tensor &x) {
     return at::silu(halves[0]) * halves[1];
 }
 
-at::Tensor chunked_cross_entropy(const at::Tensor &h, const at::Tensor &w, const at::Tensor &targets, const at::Tensor &weights,
-                                 double denominator, int64_t chunk, at::ScalarType compute, at::Tensor *nll) {
+at::Tensor chunked_cross_entropy(const at::Tensor &h, const at::Tensor &w, const at::Tensor &targets,
+                                 const at::Tensor &weights, double denominator, int64_t chunk, at::ScalarType compute,
+                                 at::Tensor *nll) {
     at::Tensor each = at::empty({h.size(0)}, at::kDouble);
     bool gradient = at::GradMode::is_enabled() && (h.requires_grad() || w.requires_grad());
-    at::Tensor loss = cross_entropy::apply(h, w, targets, weights, denominator, chunk, (int64_t)compute, each, gradient);
+    at::Tensor loss =
+        cross_entropy::apply(h, w, targets, weights, denominator, chunk, (int64_t)compute, each, gradient);
     if (nll) *nll = each;
     return loss;
 }

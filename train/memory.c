@@ -1,4 +1,5 @@
-/* memory.c: tables in training: making them, planning row ids ahead on a worker thread, gathering, reading for measures. */
+/* memory.c: tables in training: making them, planning row ids ahead on a worker thread, gathering, reading for
+ * measures. */
 #include "memory_impl.h"
 #include "run_folder.h"
 
@@ -17,20 +18,25 @@ static og_status choose_tables(const og_config *merged, const og_config *use, og
     if (og_config_kind(use) != OG_CONFIG_LIST) return og_config_copy(tables, out, err);
     og_config *root = NULL;
     OG_TRY(og_config_from_yaml("", 0, "tables", &root, err));
-    og_status status = og_config_size(use) ? OG_OK : og_fail(err, OG_EINVAL, "%s: memory.use is empty; say memory.mode: off", og_config_place(use));
+    og_status status = og_config_size(use) ? OG_OK
+                                           : og_fail(err, OG_EINVAL, "%s: memory.use is empty; say memory.mode: off",
+                                                     og_config_place(use));
     for (int64_t i = 0; status == OG_OK && i < og_config_size(use); i++) {
         const char *name = NULL;
         char *json = NULL, *assignment = NULL;
         status = og_config_string(og_config_at(use, i), &name, err);
         const og_config *table = status == OG_OK ? og_config_get(tables, name) : NULL;
         if (status == OG_OK && !table)
-            status = og_fail(err, OG_EINVAL, "%s: memory.use names '%s', which section tables does not have", og_config_place(og_config_at(use, i)), name);
+            status = og_fail(err, OG_EINVAL, "%s: memory.use names '%s', which section tables does not have",
+                             og_config_place(og_config_at(use, i)), name);
         if (status == OG_OK) status = og_config_to_json(table, &json, err);
         if (status == OG_OK) {
             size_t bytes = strlen(name) + strlen(json) + 2;
             assignment = og_alloc((int64_t)bytes, 1);
-            if (!assignment) status = og_fail(err, OG_ENOMEM, "tables: no memory");
-            else snprintf(assignment, bytes, "%s=%s", name, json);
+            if (!assignment)
+                status = og_fail(err, OG_ENOMEM, "tables: no memory");
+            else
+                snprintf(assignment, bytes, "%s=%s", name, json);
         }
         if (status == OG_OK) status = og_config_override(root, assignment, err);
         og_release(assignment);
@@ -73,7 +79,8 @@ static og_status make_stores(og_memory *m, og_error *err) {
         og_status status = og_store_new(&o, &m->stores[t], err);
         if (status != OG_OK) return og_fail_at(err, status, "table %s", info->name);
         if (m->options.rows == OG_ROWS_NORMAL)
-            OG_TRY(og_store_fill(m->stores[t], og_splitmix64(m->seed ^ (uint64_t)t), m->options.rows_std, m->pool, err));
+            OG_TRY(
+                og_store_fill(m->stores[t], og_splitmix64(m->seed ^ (uint64_t)t), m->options.rows_std, m->pool, err));
         m->bytes += og_store_rows(m->stores[t]) * og_store_row_bytes(m->stores[t]);
         for (int32_t c = 0; c < info->n_columns; c++) {
             m->store_of[info->first_column + c] = t;
@@ -95,7 +102,8 @@ static og_status make_slots(og_memory *m, int64_t batch, og_error *err) {
         s->tickets = og_alloc(batch, sizeof *s->tickets);
         s->vectors = og_alloc_zero(positions * m->width, sizeof *s->vectors);
         if (!s->rows || !s->by_column || !s->packs || !s->starts || !s->tickets || !s->vectors)
-            return og_fail(err, OG_ENOMEM, "rows of a step: no memory for %lld positions of %lld values", (long long)positions, (long long)m->width);
+            return og_fail(err, OG_ENOMEM, "rows of a step: no memory for %lld positions of %lld values",
+                           (long long)positions, (long long)m->width);
     }
     m->read_rows = og_alloc(og_packs_capacity(m->packs) * m->columns, sizeof *m->read_rows);
     m->batch = batch;
@@ -159,8 +167,8 @@ static void *planner(void *context) {
     return NULL;
 }
 
-og_status og_memory_new(const og_config *merged, const og_all_options *options, const og_packs *packs, int64_t batch, og_pool *pool,
-                        og_memory **out, og_error *err) {
+og_status og_memory_new(const og_config *merged, const og_all_options *options, const og_packs *packs, int64_t batch,
+                        og_pool *pool, og_memory **out, og_error *err) {
     og_memory *m = og_alloc_zero(1, sizeof *m);
     if (!m) return og_fail(err, OG_ENOMEM, "tables: no memory");
     m->options = options->memory;
@@ -178,13 +186,21 @@ og_status og_memory_new(const og_config *merged, const og_all_options *options, 
     if (status == OG_OK) status = make_slots(m, batch, err);
     if (status == OG_OK) status = og_memory_update_new(m, err);
     if (status == OG_OK) {
-        og_lookup_plan plan = {.stores = m->stores, .n_stores = m->n_tables, .store = m->store_of, .n_columns = (int32_t)m->columns,
-                               .out_dtype = OG_F32, .threads = (int32_t)m->options.workers, .in_flight = 64, .dedupe = m->options.dedupe};
+        og_lookup_plan plan = {.stores = m->stores,
+                               .n_stores = m->n_tables,
+                               .store = m->store_of,
+                               .n_columns = (int32_t)m->columns,
+                               .out_dtype = OG_F32,
+                               .threads = (int32_t)m->options.workers,
+                               .in_flight = 64,
+                               .dedupe = m->options.dedupe};
         status = og_lookup_new(&plan, &m->lookup, err);
     }
     if (status == OG_OK && og_lookup_width(m->lookup) != m->width)
-        status = og_fail(err, OG_EINTERNAL, "lookup gives %lld values, the table set %lld", (long long)og_lookup_width(m->lookup), (long long)m->width);
-    if (status == OG_OK && pthread_create(&m->thread, NULL, planner, m)) status = og_fail(err, OG_ENOMEM, "tables: cannot start a thread");
+        status = og_fail(err, OG_EINTERNAL, "lookup gives %lld values, the table set %lld",
+                         (long long)og_lookup_width(m->lookup), (long long)m->width);
+    if (status == OG_OK && pthread_create(&m->thread, NULL, planner, m))
+        status = og_fail(err, OG_ENOMEM, "tables: cannot start a thread");
     m->started = status == OG_OK;
     if (status == OG_OK && m->options.load && m->options.load[0]) {
         char path[4200];
@@ -282,7 +298,8 @@ og_status og_memory_gather(og_memory *m, int64_t step, og_error *err) {
     for (; status == OG_OK && sent < micro_batches(s); sent++) {
         int64_t begin, end;
         micro_range(s, sent, &begin, &end);
-        status = og_lookup_submit(m->lookup, s->rows + begin * m->columns, end - begin, s->vectors + begin * m->width, &s->tickets[sent], err);
+        status = og_lookup_submit(m->lookup, s->rows + begin * m->columns, end - begin, s->vectors + begin * m->width,
+                                  &s->tickets[sent], err);
         if (status != OG_OK) break;
     }
     double now = og_seconds();
@@ -304,7 +321,8 @@ og_status og_memory_gather(og_memory *m, int64_t step, og_error *err) {
 og_status og_memory_take(og_memory *m, int64_t step, int64_t micro_batch, float **vectors, int64_t *n, og_error *err) {
     og_memory_slot *s = og_memory_slot_of(m, step);
     if (!s || s->state != OG_SLOT_GATHERING || micro_batch != s->waited)
-        return og_fail(err, OG_EINTERNAL, "micro batch %lld of step %lld is not in flight", (long long)micro_batch, (long long)step);
+        return og_fail(err, OG_EINTERNAL, "micro batch %lld of step %lld is not in flight", (long long)micro_batch,
+                       (long long)step);
     int64_t begin, end;
     micro_range(s, micro_batch, &begin, &end);
     double began = og_seconds();
@@ -338,8 +356,8 @@ og_status og_memory_forget(og_memory *m, og_error *err) {
 
 og_status og_memory_read(og_memory *m, const og_pack *pack, int64_t *rows, float *vectors, og_error *err) {
     if (pack->n_tokens > og_packs_capacity(m->packs))
-        return og_fail(err, OG_EINVAL, "a pack of %lld tokens, but the model was made for %lld", (long long)pack->n_tokens,
-                       (long long)og_packs_capacity(m->packs));
+        return og_fail(err, OG_EINVAL, "a pack of %lld tokens, but the model was made for %lld",
+                       (long long)pack->n_tokens, (long long)og_packs_capacity(m->packs));
     OG_TRY(og_table_set_rows(m->set, pack, m->pool, m->read_rows, err));
     if (rows) memcpy(rows, m->read_rows, (size_t)(pack->n_valid * m->columns) * sizeof *rows);
     return og_lookup_now(m->lookup, m->read_rows, pack->n_valid, vectors, err);

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* A table whose columns own disjoint ranges of rows is updated column by column, in place. Where columns share rows, their
- * gradients must be summed together, so they are laid one after another first. */
+/* A table whose columns own disjoint ranges of rows is updated column by column, in place. Where columns share rows,
+ * their gradients must be summed together, so they are laid one after another first. */
 typedef struct table_plan {
     int32_t shared;
 } table_plan;
@@ -67,9 +67,11 @@ typedef struct pass {
     int64_t step;
 } pass;
 
-static og_status one_list(og_memory *m, int32_t table, const int64_t *rows, int64_t n, const float *grads, int64_t stride, const pass *p, og_error *err) {
+static og_status one_list(og_memory *m, int32_t table, const int64_t *rows, int64_t n, const float *grads,
+                          int64_t stride, const pass *p, og_error *err) {
     if (!p->norm2)
-        return og_update_apply(m->stores[table], &m->update->options, rows, n, grads, stride, p->scale, p->step, m->pool, err);
+        return og_update_apply(m->stores[table], &m->update->options, rows, n, grads, stride, p->scale, p->step,
+                               m->pool, err);
     double part = 0;
     OG_TRY(og_update_norm2(m->stores[table], rows, n, grads, stride, m->pool, &part, err));
     *p->norm2 += part;
@@ -78,7 +80,8 @@ static og_status one_list(og_memory *m, int32_t table, const int64_t *rows, int6
 
 static og_status each_table(og_memory *m, int64_t step, const pass *p, og_error *err) {
     og_memory_slot *s = og_memory_slot_of(m, step);
-    if (!s || s->state != OG_SLOT_TAKEN || !m->update) return og_fail(err, OG_EINTERNAL, "step %lld has no vectors to update", (long long)step);
+    if (!s || s->state != OG_SLOT_TAKEN || !m->update)
+        return og_fail(err, OG_EINTERNAL, "step %lld has no vectors to update", (long long)step);
     int64_t n = s->starts[s->n_packs];
     for (int32_t t = 0; t < m->n_tables; t++) {
         const og_table_info *info = og_table_set_info(m->set, t);
@@ -90,7 +93,8 @@ static og_status each_table(og_memory *m, int64_t step, const pass *p, og_error 
                     int64_t row = s->rows[i * m->columns + c];
                     if (row == OG_ROW_NONE) continue;
                     m->update->rows[at] = row;
-                    memcpy(m->update->grads + at * info->dim, p->grads + i * m->width + m->offset_of[c], (size_t)info->dim * sizeof(float));
+                    memcpy(m->update->grads + at * info->dim, p->grads + i * m->width + m->offset_of[c],
+                           (size_t)info->dim * sizeof(float));
                     at++;
                 }
             status = one_list(m, t, m->update->rows, at, m->update->grads, info->dim, p, err);

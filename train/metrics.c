@@ -14,10 +14,27 @@
 
 #include <omnigram/file.h>
 
-const char *const og_metric_names[] = {
-    "step",           "loss",           "lr",              "table_lr",          "grad_norm",     "tokens_per_s",   "useful_tokens_per_s",
-    "fill",           "step_seconds",   "lookup_hidden",   "tokens",            "skipped",       "train_bits_text", "train_bits_image",
-    "train_bits_audio", "train_bits_marker", "val_bits_text", "val_bits_image", "val_bits_audio", "val_bits_marker", NULL};
+const char *const og_metric_names[] = {"step",
+                                       "loss",
+                                       "lr",
+                                       "table_lr",
+                                       "grad_norm",
+                                       "tokens_per_s",
+                                       "useful_tokens_per_s",
+                                       "fill",
+                                       "step_seconds",
+                                       "lookup_hidden",
+                                       "tokens",
+                                       "skipped",
+                                       "train_bits_text",
+                                       "train_bits_image",
+                                       "train_bits_audio",
+                                       "train_bits_marker",
+                                       "val_bits_text",
+                                       "val_bits_image",
+                                       "val_bits_audio",
+                                       "val_bits_marker",
+                                       NULL};
 _Static_assert(sizeof og_metric_names / sizeof *og_metric_names == OG_N_METRICS + 1, "one name a column");
 
 struct og_metrics {
@@ -64,15 +81,18 @@ static og_status open_one(const char *folder, const char *leaf, int64_t done, FI
     if (!*out) return og_fail(err, OG_EIO, "%s: cannot create: %s", path, strerror(errno));
     fseek(*out, 0, SEEK_END);
     if (csv && ftell(*out) == 0)
-        for (int i = 0; i < OG_N_METRICS; i++) fprintf(*out, "%s%s", og_metric_names[i], i + 1 < OG_N_METRICS ? "," : "\n");
+        for (int i = 0; i < OG_N_METRICS; i++)
+            fprintf(*out, "%s%s", og_metric_names[i], i + 1 < OG_N_METRICS ? "," : "\n");
     return fflush(*out) ? og_fail(err, OG_EIO, "%s: cannot write: %s", path, strerror(errno)) : OG_OK;
 }
 
 static og_status lock_folder(og_metrics *m, const char *folder, og_error *err) {
     m->lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (m->lock < 0) return og_fail(err, OG_EIO, "%s: %s", folder, strerror(errno));
-    if (!flock(m->lock, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK) return OG_OK; /* a file system without locks keeps nobody from training */
-    return og_fail(err, OG_EINVAL, "%s: another trainer writes this run folder now; wait for it, or use another folder", folder);
+    if (!flock(m->lock, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+        return OG_OK; /* a file system without locks keeps nobody from training */
+    return og_fail(err, OG_EINVAL, "%s: another trainer writes this run folder now; wait for it, or use another folder",
+                   folder);
 }
 
 og_status og_metrics_open(const char *folder, int64_t done, og_metrics **out, og_error *err) {

@@ -21,14 +21,14 @@ enum {
     OG_METRIC_LOOKUP_HIDDEN,
     OG_METRIC_TOKENS, /* useful tokens since the start */
     OG_METRIC_SKIPPED,
-    OG_METRIC_TRAIN_BITS,                                       /* one a modality */
+    OG_METRIC_TRAIN_BITS,                                        /* one a modality */
     OG_METRIC_VAL_BITS = OG_METRIC_TRAIN_BITS + OG_N_MODALITIES, /* NaN at steps without a measure */
     OG_N_METRICS = OG_METRIC_VAL_BITS + OG_N_MODALITIES,
 };
 
 typedef struct og_metrics og_metrics;
-/* Rows of steps after done (a killed run's) are removed from the files. The folder is locked until og_metrics_close: two trainers
- * would mix their rows and delete each other's checkpoints. */
+/* Rows of steps after done (a killed run's) are removed from the files. The folder is locked until og_metrics_close:
+ * two trainers would mix their rows and delete each other's checkpoints. */
 og_status og_metrics_open(const char *folder, int64_t done, og_metrics **out, og_error *err) OG_MUST_USE;
 og_status og_metrics_row(og_metrics *metrics, const double values[OG_N_METRICS], og_error *err) OG_MUST_USE;
 void og_metrics_close(og_metrics *metrics);

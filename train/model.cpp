@@ -1,5 +1,5 @@
-// model.cpp: a decoder-only transformer (RMSNorm, rotary positions, attention inside documents) whose input is the token
-// embedding joined with the rows that the n-gram tables give.
+// model.cpp: a decoder-only transformer (RMSNorm, rotary positions, attention inside documents) whose input is the
+// token embedding joined with the rows that the n-gram tables give.
 #include <omnigram/internal/model.hpp>
 
 #include "functions.hpp"
@@ -23,15 +23,18 @@ struct model::impl {
     at::Tensor cosines, sines; // [positions][half a head]
     std::vector<block> blocks;
 
-    at::Tensor linear(const at::Tensor &x, const at::Tensor &w) const { return at::linear(x.to(compute), w.to(compute)); }
-    at::Tensor attention(const block &k, const at::Tensor &x, const batch &b, const at::Tensor &cosine, const at::Tensor &sine) const;
+    at::Tensor linear(const at::Tensor &x, const at::Tensor &w) const {
+        return at::linear(x.to(compute), w.to(compute));
+    }
+    at::Tensor attention(const block &k, const at::Tensor &x, const batch &b, const at::Tensor &cosine,
+                         const at::Tensor &sine) const;
     at::Tensor mlp(const block &k, const at::Tensor &x) const;
 };
 
 namespace {
 
-// Initial weights are a pure function of (seed, name), so what other parameters exist changes nothing: the model without tables
-// starts from the bits that the same model with tables starts from.
+// Initial weights are a pure function of (seed, name), so what other parameters exist changes nothing: the model
+// without tables starts from the bits that the same model with tables starts from.
 at::Tensor normal(uint64_t seed, const std::string &name, std::vector<int64_t> shape, double std, at::ScalarType type) {
     uint64_t key = og_splitmix64(seed ^ 0x77656967687473ull);
     for (char c : name) key = og_splitmix64(key ^ (uint8_t)c);
@@ -43,8 +46,9 @@ at::Tensor normal(uint64_t seed, const std::string &name, std::vector<int64_t> s
 
 } // namespace
 
-model::model(const og_model_options &o, const og_memory_options &memory, int64_t ids, int64_t positions, int64_t memory_width,
-             const std::vector<int64_t> &memory_dims, uint64_t seed, at::ScalarType weights, at::ScalarType compute)
+model::model(const og_model_options &o, const og_memory_options &memory, int64_t ids, int64_t positions,
+             int64_t memory_width, const std::vector<int64_t> &memory_dims, uint64_t seed, at::ScalarType weights,
+             at::ScalarType compute)
     : self(new impl) {
     impl &m = *self;
     m.o = o;
@@ -89,7 +93,8 @@ model::model(const og_model_options &o, const og_memory_options &memory, int64_t
     int64_t half = o.width / o.heads / 2;
     at::Tensor angles = at::empty({positions, half}, at::kDouble);
     for (int64_t p = 0; p < positions; p++)
-        for (int64_t i = 0; i < half; i++) angles.data_ptr<double>()[p * half + i] = (double)p * std::pow(o.rope_base, -(double)i / (double)half);
+        for (int64_t i = 0; i < half; i++)
+            angles.data_ptr<double>()[p * half + i] = (double)p * std::pow(o.rope_base, -(double)i / (double)half);
     m.cosines = angles.cos().to(weights);
     m.sines = angles.sin().to(weights);
 }
@@ -101,19 +106,23 @@ int64_t model::bytes() const {
     return sum;
 }
 
-at::Tensor model::impl::attention(const block &k, const at::Tensor &x, const batch &b, const at::Tensor &cosine, const at::Tensor &sine) const {
+at::Tensor model::impl::attention(const block &k, const at::Tensor &x, const batch &b, const at::Tensor &cosine,
+                                  const at::Tensor &sine) const {
     int64_t n = x.size(0), heads = o.heads, dim = o.width / heads;
     auto parts = linear(rms_norm(x, k.attention_norm, o.norm_eps), k.qkv).split_with_sizes({2 * o.width, o.width}, 1);
     at::Tensor qk = rotate(parts[0].to(x.scalar_type()), cosine, sine, 2 * heads).to(compute).view({n, 2, heads, dim});
     auto q_and_k = qk.unbind(1);
     at::Tensor v = parts[1].view({n, heads, dim});
-    // One causal attention a document: a pack of D documents costs 1/D of attention over the whole pack, and nothing crosses.
-    auto qs = q_and_k[0].split_with_sizes(b.lengths), ks = q_and_k[1].split_with_sizes(b.lengths), vs = v.split_with_sizes(b.lengths);
+    // One causal attention a document: a pack of D documents costs 1/D of attention over the whole pack, and nothing
+    // crosses.
+    auto qs = q_and_k[0].split_with_sizes(b.lengths), ks = q_and_k[1].split_with_sizes(b.lengths),
+         vs = v.split_with_sizes(b.lengths);
     std::vector<at::Tensor> outs;
     outs.reserve(b.lengths.size());
     for (size_t d = 0; d < b.lengths.size(); d++) {
         auto head_first = [](const at::Tensor &t) { return t.transpose(0, 1).unsqueeze(0); };
-        at::Tensor y = at::scaled_dot_product_attention(head_first(qs[d]), head_first(ks[d]), head_first(vs[d]), {}, 0.0, true);
+        at::Tensor y =
+            at::scaled_dot_product_attention(head_first(qs[d]), head_first(ks[d]), head_first(vs[d]), {}, 0.0, true);
         outs.push_back(y.squeeze(0).transpose(0, 1));
     }
     return linear(at::cat(outs).reshape({n, o.width}), k.out).to(x.scalar_type());
@@ -125,7 +134,8 @@ at::Tensor model::impl::mlp(const block &k, const at::Tensor &x) const {
     return linear(y, k.down).to(x.scalar_type());
 }
 
-at::Tensor model::hidden(const batch &b, const at::Tensor &memory, std::vector<at::Tensor> *layers, at::Tensor *input) const {
+at::Tensor model::hidden(const batch &b, const at::Tensor &memory, std::vector<at::Tensor> *layers,
+                         at::Tensor *input) const {
     const impl &m = *self;
     at::Tensor x = at::embedding(m.embed, b.tokens);
     if (input) {
@@ -149,9 +159,12 @@ at::Tensor model::hidden(const batch &b, const at::Tensor &memory, std::vector<a
 
 at::Tensor model::loss(const at::Tensor &hidden, const batch &b, double denominator, at::Tensor *nll) const {
     const impl &m = *self;
-    return chunked_cross_entropy(hidden.index_select(0, b.sources), m.head, b.targets, b.weights, denominator, m.o.loss_chunk, m.compute, nll);
+    return chunked_cross_entropy(hidden.index_select(0, b.sources), m.head, b.targets, b.weights, denominator,
+                                 m.o.loss_chunk, m.compute, nll);
 }
 
-at::Tensor model::logits(const at::Tensor &hidden) const { return self->linear(hidden, self->head).to(hidden.scalar_type()); }
+at::Tensor model::logits(const at::Tensor &hidden) const {
+    return self->linear(hidden, self->head).to(hidden.scalar_type());
+}
 
 } // namespace og

@@ -10,12 +10,15 @@ static const og_key model_keys[] = {
     {"layers", OG_KEY_I64, M(layers), "4", 1, 1024, NULL, "transformer blocks"},
     {"heads", OG_KEY_I64, M(heads), "4", 1, 1024, NULL, "attention heads"},
     {"mlp", OG_KEY_CHOICE, M(mlp), "swiglu", 0, 0, "swiglu|gelu", "feed-forward kind (Shazeer 2020)"},
-    {"hidden", OG_KEY_I64, M(hidden), "0", 0, 1048576, NULL, "feed-forward values; 0: 8/3 width (swiglu) or 4 width (gelu), to a multiple of 16"},
+    {"hidden", OG_KEY_I64, M(hidden), "0", 0, 1048576, NULL,
+     "feed-forward values; 0: 8/3 width (swiglu) or 4 width (gelu), to a multiple of 16"},
     {"tied", OG_KEY_BOOL, M(tied), "true", 0, 0, NULL, "the head is the embedding"},
     {"rope_base", OG_KEY_F64, M(rope_base), "10000", 1, 1e12, NULL, "base of the rotary angles (Su et al. 2021)"},
     {"norm_eps", OG_KEY_F64, M(norm_eps), "1e-5", 1e-12, 1, NULL, "epsilon of RMSNorm"},
-    {"init_std", OG_KEY_F64, M(init_std), "0.02", 0, 10, NULL, "standard deviation of the initial weights; outputs of blocks: over sqrt(2 layers)"},
-    {"embed_scale", OG_KEY_F64, M(embed_scale), "0", 0, 1000, NULL, "factor on token embeddings; 0: sqrt(width), so that blocks do not drown them (Gemma; LongCat 2601.21204)"},
+    {"init_std", OG_KEY_F64, M(init_std), "0.02", 0, 10, NULL,
+     "standard deviation of the initial weights; outputs of blocks: over sqrt(2 layers)"},
+    {"embed_scale", OG_KEY_F64, M(embed_scale), "0", 0, 1000, NULL,
+     "factor on token embeddings; 0: sqrt(width), so that blocks do not drown them (Gemma; LongCat 2601.21204)"},
     {"loss_chunk", OG_KEY_I64, M(loss_chunk), "1024", 1, 1048576, NULL, "positions whose logits exist at once"},
     {NULL, 0, 0, NULL, 0, 0, NULL, NULL},
 };
@@ -24,14 +27,18 @@ static const og_key model_keys[] = {
 #define E(field) offsetof(og_memory_options, field)
 static const og_key memory_keys[] = {
     {"mode", OG_KEY_CHOICE, E(mode), "train", 0, 0, "off|frozen|train", "tables unused, read only, or trained"},
-    {"fusion", OG_KEY_CHOICE, E(fusion), "welm_mean", 0, 0, "welm_mean|add", "(embedding + up) / 2 as WeLM, or embedding + up"},
+    {"fusion", OG_KEY_CHOICE, E(fusion), "welm_mean", 0, 0, "welm_mean|add",
+     "(embedding + up) / 2 as WeLM, or embedding + up"},
     {"use", OG_KEY_NODE, E(use), "", 0, 0, NULL, "list of table names; absent: all of section tables"},
-    {"dropout", OG_KEY_F64, E(dropout), "0", 0, 1, NULL, "share of n-grams dropped whole in training (0.5 helps when documents repeat)"},
-    {"rows", OG_KEY_CHOICE, E(rows), "zero", 0, 0, "zero|normal", "rows at the start; zero: an unseen n-gram adds nothing"},
+    {"dropout", OG_KEY_F64, E(dropout), "0", 0, 1, NULL,
+     "share of n-grams dropped whole in training (0.5 helps when documents repeat)"},
+    {"rows", OG_KEY_CHOICE, E(rows), "zero", 0, 0, "zero|normal",
+     "rows at the start; zero: an unseen n-gram adds nothing"},
     {"rows_std", OG_KEY_F64, E(rows_std), "0.02", 0, 100, NULL, "of rows: normal"},
     {"up_std", OG_KEY_F64, E(up_std), "0", 0, 10, NULL, "initial up-projection; 0: 1 / sqrt(dim of a row)"},
     {"load", OG_KEY_STRING, E(load), "", 0, 4096, NULL, "checkpoint folder whose table rows are taken"},
-    {"optimiser", OG_KEY_CHOICE, E(optimiser), "adagrad", 0, 0, "sgd|adagrad|adam|rmsprop", "of rows; adagrad is row-wise"},
+    {"optimiser", OG_KEY_CHOICE, E(optimiser), "adagrad", 0, 0, "sgd|adagrad|adam|rmsprop",
+     "of rows; adagrad is row-wise"},
     {"lr", OG_KEY_F64, E(lr), "0.02", 0, 1000, NULL, "learning rate of rows, times the schedule"},
     {"decay", OG_KEY_F64, E(decay), "0", 0, 1, NULL, "lazy decoupled weight decay of rows"},
     {"beta1", OG_KEY_F64, E(beta1), "0.9", 0, 0.999999, NULL, "of adam"},
@@ -49,7 +56,8 @@ static const og_key memory_keys[] = {
 static const og_key train_keys[] = {
     {"seed", OG_KEY_I64, T(seed), "1", 0, 9e15, NULL, "of initial weights, order of packs and dropout"},
     {"steps", OG_KEY_I64, T(steps), "0", 0, 1e15, NULL, "optimiser steps; 0: all that the epochs give"},
-    {"epochs", OG_KEY_I64, T(epochs), "1", 1, 1e9, NULL, "passes over the packs at most; tables memorise repeated data"},
+    {"epochs", OG_KEY_I64, T(epochs), "1", 1, 1e9, NULL,
+     "passes over the packs at most; tables memorise repeated data"},
     {"batch", OG_KEY_I64, T(batch), "8", 1, 1048576, NULL, "packs of a step"},
     {"micro_batch", OG_KEY_I64, T(micro_batch), "0", 0, 1048576, NULL, "packs computed at once; 0: the whole batch"},
     {"lr", OG_KEY_F64, T(lr), "0.003", 0, 1000, NULL, "peak learning rate of dense weights"},
@@ -57,20 +65,25 @@ static const og_key train_keys[] = {
     {"schedule", OG_KEY_CHOICE, T(schedule), "cosine", 0, 0, "cosine|constant|wsd|linear", "after the warm-up"},
     {"warmup", OG_KEY_I64, T(warmup), "20", 0, 1e15, NULL, "steps of linear warm-up"},
     {"cooldown", OG_KEY_F64, T(cooldown), "0.2", 0, 1, NULL, "share of the steps in which wsd goes down"},
-    {"weight_decay", OG_KEY_F64, T(weight_decay), "0.1", 0, 10, NULL, "decoupled; of matrices only, not of norms, embeddings or tables"},
+    {"weight_decay", OG_KEY_F64, T(weight_decay), "0.1", 0, 10, NULL,
+     "decoupled; of matrices only, not of norms, embeddings or tables"},
     {"beta1", OG_KEY_F64, T(beta1), "0.9", 0, 0.999999, NULL, "of AdamW (Loshchilov, Hutter 2019)"},
     {"beta2", OG_KEY_F64, T(beta2), "0.95", 0, 0.999999, NULL, "of AdamW"},
     {"eps", OG_KEY_F64, T(eps), "1e-8", 0, 1, NULL, "of AdamW"},
     {"clip", OG_KEY_F64, T(clip), "1", 0, 1e9, NULL, "global gradient norm, table rows included; 0: off"},
-    {"precision", OG_KEY_CHOICE, T(precision), "fp32", 0, 0, "fp32|bf16|fp64", "bf16: autocast with float32 weights; fp64: reference for tests"},
-    {"threads", OG_KEY_I64, T(threads), "0", 0, 1024, NULL, "of torch, OpenMP, BLAS and updates together; 0: the cores this process may use"},
+    {"precision", OG_KEY_CHOICE, T(precision), "fp32", 0, 0, "fp32|bf16|fp64",
+     "bf16: autocast with float32 weights; fp64: reference for tests"},
+    {"threads", OG_KEY_I64, T(threads), "0", 0, 1024, NULL,
+     "of torch, OpenMP, BLAS and updates together; 0: the cores this process may use"},
     {"nan", OG_KEY_CHOICE, T(nan), "abort", 0, 0, "abort|skip|log", "when loss or gradient is not finite"},
     {"log_every", OG_KEY_I64, T(log_every), "10", 1, 1e15, NULL, "steps between progress lines"},
     {"save_every", OG_KEY_I64, T(save_every), "0", 0, 1e15, NULL, "steps between checkpoints; 0: only at the end"},
     {"save_last", OG_KEY_BOOL, T(save_last), "true", 0, 0, NULL, "a checkpoint at the end"},
     {"keep", OG_KEY_I64, T(keep), "2", 1, 1e6, NULL, "checkpoints kept"},
-    {"resume", OG_KEY_CHOICE, T(resume), "auto", 0, 0, "auto|never|must", "from the newest whole checkpoint of the run folder"},
-    {"overfit_one_batch", OG_KEY_BOOL, T(overfit_one_batch), "false", 0, 0, NULL, "every step sees the first batch (a check that the model learns)"},
+    {"resume", OG_KEY_CHOICE, T(resume), "auto", 0, 0, "auto|never|must",
+     "from the newest whole checkpoint of the run folder"},
+    {"overfit_one_batch", OG_KEY_BOOL, T(overfit_one_batch), "false", 0, 0, NULL,
+     "every step sees the first batch (a check that the model learns)"},
     {NULL, 0, 0, NULL, 0, 0, NULL, NULL},
 };
 #undef T
@@ -80,7 +93,8 @@ static const og_key eval_keys[] = {
     {"every", OG_KEY_I64, V(every), "0", 0, 1e15, NULL, "steps between measures on held-out packs; 0: only at the end"},
     {"packs", OG_KEY_I64, V(packs), "8", 1, 1e15, NULL, "held-out packs of a measure during training"},
     {"final_packs", OG_KEY_I64, V(final_packs), "0", 0, 1e15, NULL, "held-out packs at the end; 0: all"},
-    {"train_packs", OG_KEY_I64, V(train_packs), "0", 0, 1e15, NULL, "training packs measured at the end, for the gap; 0: as many as held-out"},
+    {"train_packs", OG_KEY_I64, V(train_packs), "0", 0, 1e15, NULL,
+     "training packs measured at the end, for the gap; 0: as many as held-out"},
     {"documents", OG_KEY_BOOL, V(documents), "true", 0, 0, NULL, "write the losses of each held-out document"},
     {NULL, 0, 0, NULL, 0, 0, NULL, NULL},
 };
@@ -95,8 +109,10 @@ static const og_train_section sections[] = {
 };
 const og_train_section *og_train_sections(void) { return sections; }
 
-/* The sections of a file that steers all stages: ours, the table set's, and those that other verbs and the quickstart read. */
-static const char *const roots[] = {"model", "memory", "train", "eval", "tables", "datasets", "prepare", "quantize", "pack", "quickstart"};
+/* The sections of a file that steers all stages: ours, the table set's, and those that other verbs and the quickstart
+ * read. */
+static const char *const roots[] = {"model",    "memory",  "train",    "eval", "tables",
+                                    "datasets", "prepare", "quantize", "pack", "quickstart"};
 
 static og_status check_roots(const og_config *user, og_error *err) {
     int64_t n = (int64_t)(sizeof roots / sizeof *roots);
@@ -142,11 +158,11 @@ og_status og_train_config(const og_config *user, og_config **out, og_error *err)
 
 static og_status check(og_all_options *o, og_error *err) {
     if (o->model.width % (2 * o->model.heads))
-        return og_fail(err, OG_EINVAL, "model.width %lld is not a multiple of 2 * model.heads (%lld)", (long long)o->model.width,
-                       (long long)(2 * o->model.heads));
+        return og_fail(err, OG_EINVAL, "model.width %lld is not a multiple of 2 * model.heads (%lld)",
+                       (long long)o->model.width, (long long)(2 * o->model.heads));
     if (o->train.micro_batch > o->train.batch)
-        return og_fail(err, OG_EINVAL, "train.micro_batch %lld is more than train.batch %lld", (long long)o->train.micro_batch,
-                       (long long)o->train.batch);
+        return og_fail(err, OG_EINVAL, "train.micro_batch %lld is more than train.batch %lld",
+                       (long long)o->train.micro_batch, (long long)o->train.batch);
     if (!o->model.hidden) {
         int64_t hidden = o->model.mlp == OG_MLP_SWIGLU ? o->model.width * 8 / 3 : o->model.width * 4;
         o->model.hidden = (hidden + 15) / 16 * 16;
@@ -156,7 +172,8 @@ static og_status check(og_all_options *o, og_error *err) {
         return og_fail(err, OG_EINVAL, "%s: memory.use is a list of table names", og_config_place(use));
     if (o->memory.mode == OG_MEMORY_FROZEN && o->memory.rows == OG_ROWS_ZERO && !(o->memory.load && o->memory.load[0]))
         return og_fail(err, OG_EINVAL,
-                       "memory.mode: frozen with rows of zero and no memory.load can learn nothing; give memory.load or memory.rows: normal");
+                       "memory.mode: frozen with rows of zero and no memory.load can learn nothing; give memory.load "
+                       "or memory.rows: normal");
     return OG_OK;
 }
 

@@ -113,16 +113,19 @@ og_status og_trainer_summary(const og_trainer *t, char **out, og_error *err) {
     const og_run_totals &r = t->totals;
     double median = og_run_median_seconds(&r);
     double per_step = t->done ? (double)r.tokens / (double)t->done : 0;
-    json root = owned(json_pack("{s:I,s:I,s:f,s:o,s:f,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "steps", (json_int_t)t->done, "planned", (json_int_t)t->planned,
-                                "seconds", r.seconds, "tokens_per_s", number(median > 0 ? per_step / median : NAN), "step_seconds", median, "lookup_hidden",
-                                number(t->memory ? hidden_share(r.lookup_waited, r.lookup_work) : NAN), "fill",
-                                number(r.tokens ? (double)r.useful / (double)r.tokens : NAN), "model_bytes", (json_int_t)t->model->bytes(), "table_bytes",
-                                (json_int_t)t->table_bytes, "peak_rss_bytes", (json_int_t)og_run_peak_rss_bytes(), "tokens", (json_int_t)r.tokens,
-                                "useful_tokens", (json_int_t)r.useful, "skipped", (json_int_t)r.skipped, "threads", (json_int_t)t->threads));
+    json root = owned(json_pack(
+        "{s:I,s:I,s:f,s:o,s:f,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "steps", (json_int_t)t->done, "planned",
+        (json_int_t)t->planned, "seconds", r.seconds, "tokens_per_s", number(median > 0 ? per_step / median : NAN),
+        "step_seconds", median, "lookup_hidden", number(t->memory ? hidden_share(r.lookup_waited, r.lookup_work) : NAN),
+        "fill", number(r.tokens ? (double)r.useful / (double)r.tokens : NAN), "model_bytes",
+        (json_int_t)t->model->bytes(), "table_bytes", (json_int_t)t->table_bytes, "peak_rss_bytes",
+        (json_int_t)og_run_peak_rss_bytes(), "tokens", (json_int_t)r.tokens, "useful_tokens", (json_int_t)r.useful,
+        "skipped", (json_int_t)r.skipped, "threads", (json_int_t)t->threads));
     if (!root) return og_fail(err, OG_ENOMEM, "summary: no memory");
     json_t *trained = json_object(); // while it was learnt, over the last tenth of the steps
     for (int m = 0; m < OG_N_MODALITIES; m++)
-        json_object_set_new(trained, og_modality_name(m), number(r.train_count[m] > 0 ? r.train_nll[m] / r.train_count[m] / std::log(2.0) : NAN));
+        json_object_set_new(trained, og_modality_name(m),
+                            number(r.train_count[m] > 0 ? r.train_nll[m] / r.train_count[m] / std::log(2.0) : NAN));
     json_object_set_new(root.get(), "online_bits", trained);
     if (!t->eval_json.empty()) {
         json measured = owned(json_loads(t->eval_json.c_str(), 0, nullptr));

@@ -41,7 +41,8 @@ static void cpu_name(char *out, size_t bytes) {
     if (f) fclose(f);
 }
 
-og_status og_run_folder_make(const char *run, const og_config *config, int64_t threads, const char *torch_version, og_error *err) {
+og_status og_run_folder_make(const char *run, const og_config *config, int64_t threads, const char *torch_version,
+                             og_error *err) {
     OG_TRY(og_folder_make(run, err));
     char *yaml = NULL;
     OG_TRY(og_config_to_yaml(config, &yaml, err));
@@ -58,12 +59,14 @@ og_status og_run_folder_make(const char *run, const og_config *config, int64_t t
     uname(&host);
     int64_t seed = 0;
     OG_TRY(og_config_i64(og_config_get(config, "train.seed"), &seed, err));
-    json_t *root = json_pack("{s:s,s:s,s:s?,s:b,s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:s}", "omnigram", og_version(), "torch", torch_version, "git_revision",
-                             revision[0] ? revision : NULL, "git_changed", changed[0] != 0, "compiler", __VERSION__, "system", host.sysname,
-                             "release", host.release, "cpu", cpu, "cores", (json_int_t)og_run_cores(), "threads", (json_int_t)threads, "seed",
+    json_t *root = json_pack("{s:s,s:s,s:s?,s:b,s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:s}", "omnigram", og_version(), "torch",
+                             torch_version, "git_revision", revision[0] ? revision : NULL, "git_changed",
+                             changed[0] != 0, "compiler", __VERSION__, "system", host.sysname, "release", host.release,
+                             "cpu", cpu, "cores", (json_int_t)og_run_cores(), "threads", (json_int_t)threads, "seed",
                              (json_int_t)seed, "machine", host.machine);
     char *text = root ? json_dumps(root, JSON_INDENT(1) | JSON_SORT_KEYS) : NULL;
-    status = text ? write_in(run, "environment.json", text, err) : og_fail(err, OG_ENOMEM, "environment.json: no memory");
+    status =
+        text ? write_in(run, "environment.json", text, err) : og_fail(err, OG_ENOMEM, "environment.json: no memory");
     free(text);
     json_decref(root);
     return status;
@@ -103,10 +106,13 @@ int64_t og_run_cores(void) {
 
 void og_run_progress_line(const og_step *s, int64_t planned, double seconds_a_step, char *line, size_t bytes) {
     double left = (double)(planned - s->step) * seconds_a_step;
-    int n = snprintf(line, bytes, "step %lld/%lld  loss %.4f  lr %.2e  grad %.3f  %.0f tokens/s (%.0f useful)  fill %.1f%%", (long long)s->step,
-                     (long long)planned, s->loss, s->lr, s->grad_norm, (double)s->tokens / s->seconds, (double)s->useful / s->seconds,
-                     100.0 * (double)s->useful / (double)(s->tokens > 0 ? s->tokens : 1));
+    int n =
+        snprintf(line, bytes, "step %lld/%lld  loss %.4f  lr %.2e  grad %.3f  %.0f tokens/s (%.0f useful)  fill %.1f%%",
+                 (long long)s->step, (long long)planned, s->loss, s->lr, s->grad_norm, (double)s->tokens / s->seconds,
+                 (double)s->useful / s->seconds, 100.0 * (double)s->useful / (double)(s->tokens > 0 ? s->tokens : 1));
     if (n > 0 && (size_t)n < bytes && s->lookup_work_seconds > 0)
-        n += snprintf(line + n, bytes - (size_t)n, "  lookup hidden %.0f%%", 100.0 * fmax(0, 1 - s->lookup_waited_seconds / s->lookup_work_seconds));
-    if (n > 0 && (size_t)n < bytes) snprintf(line + n, bytes - (size_t)n, "  left %lld:%02lld", (long long)left / 60, (long long)left % 60);
+        n += snprintf(line + n, bytes - (size_t)n, "  lookup hidden %.0f%%",
+                      100.0 * fmax(0, 1 - s->lookup_waited_seconds / s->lookup_work_seconds));
+    if (n > 0 && (size_t)n < bytes)
+        snprintf(line + n, bytes - (size_t)n, "  left %lld:%02lld", (long long)left / 60, (long long)left % 60);
 }

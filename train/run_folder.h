@@ -11,12 +11,13 @@ typedef struct og_run_totals {
     int64_t tokens, useful, skipped;
     double seconds, lookup_work, lookup_waited;
     double train_nll[OG_N_MODALITIES], train_count[OG_N_MODALITIES]; /* over the last tenth of the steps, as trained */
-    double step_seconds[512]; /* a ring of the latest steps, for the median */
+    double step_seconds[512];                                        /* a ring of the latest steps, for the median */
     int64_t n_steps;
 } og_run_totals;
 
 /* The run folder with config.yaml and environment.json. */
-og_status og_run_folder_make(const char *run, const og_config *config, int64_t threads, const char *torch_version, og_error *err) OG_MUST_USE;
+og_status og_run_folder_make(const char *run, const og_config *config, int64_t threads, const char *torch_version,
+                             og_error *err) OG_MUST_USE;
 
 double og_seconds(void); /* monotonic */
 double og_run_median_seconds(const og_run_totals *totals);

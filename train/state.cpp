@@ -22,13 +22,17 @@ og_dtype dtype_of(const at::Tensor &t) { return t.scalar_type() == at::kDouble ?
 void save_tensors(const std::string &path, const std::vector<named> &tensors, og_error *err) {
     og_arrays_writer *w = nullptr;
     check(og_arrays_writer_new(path.c_str(), &w, err));
-    og_status status = og_arrays_writer_metadata(w, "format", "pt", err); // what the safetensors library calls torch's layout
+    og_status status =
+        og_arrays_writer_metadata(w, "format", "pt", err); // what the safetensors library calls torch's layout
     for (auto &t : tensors) {
         std::vector<int64_t> shape = t.value.sizes().vec();
-        if (status == OG_OK) status = og_arrays_writer_declare(w, t.name.c_str(), dtype_of(t.value), (int32_t)shape.size(), shape.data(), err);
+        if (status == OG_OK)
+            status = og_arrays_writer_declare(w, t.name.c_str(), dtype_of(t.value), (int32_t)shape.size(), shape.data(),
+                                              err);
     }
     for (auto &t : tensors)
-        if (status == OG_OK) status = og_arrays_writer_append(w, t.value.contiguous().data_ptr(), (int64_t)t.value.nbytes(), err);
+        if (status == OG_OK)
+            status = og_arrays_writer_append(w, t.value.contiguous().data_ptr(), (int64_t)t.value.nbytes(), err);
     if (status != OG_OK) {
         og_arrays_writer_abort(w);
         throw failure{status};
@@ -46,8 +50,8 @@ void load_tensors(const std::string &path, std::vector<named> &tensors, og_error
         status = og_arrays_expect(arrays, t.name.c_str(), dtype_of(t.value), (int32_t)t.value.dim(), shape, &data, err);
         for (int64_t i = 0; status == OG_OK && i < t.value.dim(); i++)
             if (shape[i] != t.value.size(i))
-                status = og_fail(err, OG_EFORMAT, "%s: %s has %lld at axis %lld, this model %lld", path.c_str(), t.name.c_str(), (long long)shape[i],
-                                 (long long)i, (long long)t.value.size(i));
+                status = og_fail(err, OG_EFORMAT, "%s: %s has %lld at axis %lld, this model %lld", path.c_str(),
+                                 t.name.c_str(), (long long)shape[i], (long long)i, (long long)t.value.size(i));
         if (status != OG_OK) break;
         at::NoGradGuard none;
         memcpy(t.value.data_ptr(), data, (size_t)t.value.nbytes());
@@ -56,7 +60,9 @@ void load_tensors(const std::string &path, std::vector<named> &tensors, og_error
     for (int64_t i = 0; status == OG_OK && i < og_arrays_count(arrays); i++) {
         const char *name = og_arrays_info(arrays, i)->name;
         if (std::none_of(tensors.begin(), tensors.end(), [&](const named &t) { return t.name == name; }))
-            status = og_fail(err, OG_EFORMAT, "%s: holds %s, which this model does not have (memory.mode, model.layers)", path.c_str(), name);
+            status =
+                og_fail(err, OG_EFORMAT, "%s: holds %s, which this model does not have (memory.mode, model.layers)",
+                        path.c_str(), name);
     }
     og_arrays_close(arrays);
     check(status);
@@ -88,33 +94,40 @@ json_t *numbers(const double *v, int n) {
 // The packs' identity: a resume with other packs would not continue the same run.
 json_t *loader_of(og_trainer *t) {
     auto packs = (json_int_t)og_packs_count(t->packs);
-    return json_pack("{s:I,s:I,s:I,s:I,s:I}", "packs", packs, "capacity", (json_int_t)og_packs_capacity(t->packs), "ids",
-                     (json_int_t)og_packs_ids(t->packs)->size, "seed", (json_int_t)t->o.train.seed, "next_pack", (json_int_t)(t->done * t->o.train.batch));
+    return json_pack("{s:I,s:I,s:I,s:I,s:I}", "packs", packs, "capacity", (json_int_t)og_packs_capacity(t->packs),
+                     "ids", (json_int_t)og_packs_ids(t->packs)->size, "seed", (json_int_t)t->o.train.seed, "next_pack",
+                     (json_int_t)(t->done * t->o.train.batch));
 }
 
 json_t *state_of(og_trainer *t) {
     const og_run_totals &r = t->totals;
-    return json_pack("{s:I,s:I,s:o,s:{s:I,s:I,s:I,s:f,s:f,s:f,s:o,s:o}}", "step", (json_int_t)t->done, "batch", (json_int_t)t->o.train.batch, "loader",
-                     loader_of(t), "totals", "tokens", (json_int_t)r.tokens, "useful", (json_int_t)r.useful, "skipped", (json_int_t)r.skipped, "seconds",
-                     r.seconds, "lookup_work", r.lookup_work, "lookup_waited", r.lookup_waited, "train_nll", numbers(r.train_nll, OG_N_MODALITIES),
-                     "train_count", numbers(r.train_count, OG_N_MODALITIES));
+    return json_pack("{s:I,s:I,s:o,s:{s:I,s:I,s:I,s:f,s:f,s:f,s:o,s:o}}", "step", (json_int_t)t->done, "batch",
+                     (json_int_t)t->o.train.batch, "loader", loader_of(t), "totals", "tokens", (json_int_t)r.tokens,
+                     "useful", (json_int_t)r.useful, "skipped", (json_int_t)r.skipped, "seconds", r.seconds,
+                     "lookup_work", r.lookup_work, "lookup_waited", r.lookup_waited, "train_nll",
+                     numbers(r.train_nll, OG_N_MODALITIES), "train_count", numbers(r.train_count, OG_N_MODALITIES));
 }
 
 void read_state(og_trainer *t, const std::string &path, og_error *err) {
     json_error_t where;
-    std::unique_ptr<json_t, void (*)(json_t *)> root(json_load_file(path.c_str(), JSON_REAL_PRECISION(17), &where), [](json_t *j) { json_decref(j); });
+    std::unique_ptr<json_t, void (*)(json_t *)> root(json_load_file(path.c_str(), JSON_REAL_PRECISION(17), &where),
+                                                     [](json_t *j) { json_decref(j); });
     if (!root) check(og_fail(err, OG_EFORMAT, "%s: %s", path.c_str(), where.text));
-    json_int_t step = 0, batch = 0, packs = -1, capacity = -1, ids = -1, seed = -1, next = -1, tokens = 0, useful = 0, skipped = 0;
+    json_int_t step = 0, batch = 0, packs = -1, capacity = -1, ids = -1, seed = -1, next = -1, tokens = 0, useful = 0,
+               skipped = 0;
     double seconds = 0, work = 0, waited = 0;
     json_t *nll = nullptr, *count = nullptr;
-    if (json_unpack(root.get(), "{s:I,s:I,s:{s:I,s:I,s:I,s:I,s:I},s:{s:I,s:I,s:I,s:F,s:F,s:F,s:o,s:o}}", "step", &step, "batch", &batch, "loader", "packs",
-                    &packs, "capacity", &capacity, "ids", &ids, "seed", &seed, "next_pack", &next, "totals", "tokens", &tokens, "useful", &useful, "skipped",
-                    &skipped, "seconds", &seconds, "lookup_work", &work, "lookup_waited", &waited, "train_nll", &nll, "train_count", &count))
+    if (json_unpack(root.get(), "{s:I,s:I,s:{s:I,s:I,s:I,s:I,s:I},s:{s:I,s:I,s:I,s:F,s:F,s:F,s:o,s:o}}", "step", &step,
+                    "batch", &batch, "loader", "packs", &packs, "capacity", &capacity, "ids", &ids, "seed", &seed,
+                    "next_pack", &next, "totals", "tokens", &tokens, "useful", &useful, "skipped", &skipped, "seconds",
+                    &seconds, "lookup_work", &work, "lookup_waited", &waited, "train_nll", &nll, "train_count", &count))
         check(og_fail(err, OG_EFORMAT, "%s: lacks the loader's state or the totals", path.c_str()));
     auto same = [&](const char *what, json_int_t then, json_int_t now) {
         if (then != now)
-            check(og_fail(err, OG_EINVAL, "%s: the run began with %s %lld, now it is %lld; use another run folder or train.resume: never", path.c_str(), what,
-                          (long long)then, (long long)now));
+            check(
+                og_fail(err, OG_EINVAL,
+                        "%s: the run began with %s %lld, now it is %lld; use another run folder or train.resume: never",
+                        path.c_str(), what, (long long)then, (long long)now));
     };
     same("train.batch", batch, t->o.train.batch);
     same("packs", packs, og_packs_count(t->packs));
@@ -151,10 +164,12 @@ DLTensor view_of(const at::Tensor &t) {
 void save_state(og_trainer *t, const std::string &folder, og_error *err) {
     save_tensors(folder + "/model.safetensors", weights_of(t), err);
     save_tensors(folder + "/optimiser.safetensors", moments_of(t), err);
-    if (t->memory && t->o.memory.mode == OG_MEMORY_TRAIN) check(og_memory_save(t->memory, (folder + "/tables.safetensors").c_str(), err));
+    if (t->memory && t->o.memory.mode == OG_MEMORY_TRAIN)
+        check(og_memory_save(t->memory, (folder + "/tables.safetensors").c_str(), err));
     std::unique_ptr<json_t, void (*)(json_t *)> state(state_of(t), [](json_t *j) { json_decref(j); });
     char *text = state ? json_dumps(state.get(), JSON_INDENT(1) | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS) : nullptr;
-    og_status status = text ? og_file_write((folder + "/state.json").c_str(), text, (int64_t)strlen(text), err) : og_fail(err, OG_ENOMEM, "state.json: no memory");
+    og_status status = text ? og_file_write((folder + "/state.json").c_str(), text, (int64_t)strlen(text), err)
+                            : og_fail(err, OG_ENOMEM, "state.json: no memory");
     free(text);
     check(status);
 }
@@ -166,7 +181,8 @@ void load_weights(og_trainer *t, const std::string &folder, bool moments, og_err
         auto all = moments_of(t);
         load_tensors(folder + "/optimiser.safetensors", all, err);
     }
-    if (t->memory && t->o.memory.mode == OG_MEMORY_TRAIN) check(og_memory_load(t->memory, (folder + "/tables.safetensors").c_str(), 1, err));
+    if (t->memory && t->o.memory.mode == OG_MEMORY_TRAIN)
+        check(og_memory_load(t->memory, (folder + "/tables.safetensors").c_str(), 1, err));
 }
 
 void load_state(og_trainer *t, const std::string &folder, og_error *err) {
@@ -222,14 +238,18 @@ og_status og_trainer_parameter(const og_trainer *t, int64_t i, const char **name
 og_status og_trainer_gradient(const og_trainer *t, int64_t i, DLTensor *view, og_error *err) {
     OG_TRY(in_range(t, i, err));
     const og::parameter &p = t->model->parameters[(size_t)i];
-    if (!p.value.grad().defined()) return og_fail(err, OG_EINVAL, "%s has no gradient; call og_trainer_gradients first", p.name.c_str());
+    if (!p.value.grad().defined())
+        return og_fail(err, OG_EINVAL, "%s has no gradient; call og_trainer_gradients first", p.name.c_str());
     if (!p.value.grad().is_contiguous()) p.value.mutable_grad() = p.value.grad().contiguous();
     *view = og::view_of(p.value.grad());
     return OG_OK;
 }
 
-og_status og_trainer_gradients(og_trainer *t, const int64_t *packs, int64_t n, int64_t micro, double *loss, float *rows_grad, og_error *err) {
-    if (n < 1 || n > t->o.train.batch) return og_fail(err, OG_EINVAL, "%lld packs; 1 .. train.batch = %lld", (long long)n, (long long)t->o.train.batch);
+og_status og_trainer_gradients(og_trainer *t, const int64_t *packs, int64_t n, int64_t micro, double *loss,
+                               float *rows_grad, og_error *err) {
+    if (n < 1 || n > t->o.train.batch)
+        return og_fail(err, OG_EINVAL, "%lld packs; 1 .. train.batch = %lld", (long long)n,
+                       (long long)t->o.train.batch);
     if (micro < 1) micro = n;
     return og::fence(err, [&] {
         int64_t step = t->done + 1;
@@ -242,7 +262,8 @@ og_status og_trainer_gradients(og_trainer *t, const int64_t *packs, int64_t n, i
         og::computed c = og::compute(t, {packs, packs + n}, micro, step);
         if (t->memory) og::check(og_memory_forget(t->memory, err));
         *loss = c.loss;
-        if (rows_grad && c.rows_grad.defined()) memcpy(rows_grad, c.rows_grad.data_ptr<float>(), (size_t)c.rows_grad.nbytes());
+        if (rows_grad && c.rows_grad.defined())
+            memcpy(rows_grad, c.rows_grad.data_ptr<float>(), (size_t)c.rows_grad.nbytes());
     });
 }
 
@@ -250,7 +271,9 @@ og_status og_trainer_logits(og_trainer *t, int64_t number, float *logits, int64_
     og_pack pack;
     OG_TRY(og_packs_get(t->packs, number, &pack, err));
     int64_t needed = pack.n_valid * og_packs_ids(t->packs)->size;
-    if (capacity < needed) return og_fail(err, OG_EINVAL, "logits need %lld values, there is room for %lld", (long long)needed, (long long)capacity);
+    if (capacity < needed)
+        return og_fail(err, OG_EINVAL, "logits need %lld values, there is room for %lld", (long long)needed,
+                       (long long)capacity);
     return og::fence(err, [&] {
         at::NoGradGuard none;
         og::batch b = og::make_batch(&pack, 1);

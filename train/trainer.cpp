@@ -26,7 +26,8 @@ std::vector<int64_t> og_trainer::batch_of(int64_t step) {
             order.resize((size_t)n);
             og_order_epoch((uint64_t)o.train.seed, epoch, n, order.data());
             // The measures at the end ask for an early epoch again: never drop the order that is in use.
-            while (orders.size() > 3) orders.erase(orders.begin()->first == epoch ? std::prev(orders.end()) : orders.begin());
+            while (orders.size() > 3)
+                orders.erase(orders.begin()->first == epoch ? std::prev(orders.end()) : orders.begin());
         }
         out.push_back(order[(size_t)(i % n)]);
     }
@@ -36,7 +37,8 @@ std::vector<int64_t> og_trainer::batch_of(int64_t step) {
 void og_trainer::plan(int64_t step) {
     if (!memory || step >= planned) return;
     auto numbers = batch_of(step);
-    og_memory_batch b{step + 1, numbers.data(), (int64_t)numbers.size(), o.train.micro_batch ? o.train.micro_batch : o.train.batch};
+    og_memory_batch b{step + 1, numbers.data(), (int64_t)numbers.size(),
+                      o.train.micro_batch ? o.train.micro_batch : o.train.batch};
     og_error err{};
     if (og_memory_plan(memory, &b, &err) != OG_OK) throw std::runtime_error(err.message);
 }
@@ -54,7 +56,8 @@ at::Tensor pack_vectors(og_trainer *t, const og_pack &pack, std::vector<int64_t>
     at::Tensor v = at::empty({pack.n_valid, og_memory_width(t->memory)}, at::kFloat);
     if (rows) rows->resize((size_t)(pack.n_valid * columns_of(t)));
     og_error err{};
-    if (og_memory_read(t->memory, &pack, rows ? rows->data() : nullptr, v.data_ptr<float>(), &err) != OG_OK) throw std::runtime_error(err.message);
+    if (og_memory_read(t->memory, &pack, rows ? rows->data() : nullptr, v.data_ptr<float>(), &err) != OG_OK)
+        throw std::runtime_error(err.message);
     return v;
 }
 
@@ -71,7 +74,8 @@ computed compute(og_trainer *t, const std::vector<int64_t> &numbers, int64_t mic
         std::vector<og_pack> packs(std::min((size_t)micro, numbers.size() - first));
         og_error err{};
         for (size_t i = 0; i < packs.size(); i++)
-            if (og_packs_get(t->packs, numbers[first + i], &packs[i], &err) != OG_OK) throw std::runtime_error(err.message);
+            if (og_packs_get(t->packs, numbers[first + i], &packs[i], &err) != OG_OK)
+                throw std::runtime_error(err.message);
         batches.push_back(make_batch(packs.data(), (int64_t)packs.size()));
         c.tokens += batches.back().n_padded;
         c.useful += batches.back().n;
@@ -87,7 +91,8 @@ computed compute(og_trainer *t, const std::vector<int64_t> &numbers, int64_t mic
             float *vectors = nullptr;
             int64_t n = 0;
             og_error err{};
-            if (og_memory_take(t->memory, step, (int64_t)k, &vectors, &n, &err) != OG_OK) throw std::runtime_error(err.message);
+            if (og_memory_take(t->memory, step, (int64_t)k, &vectors, &n, &err) != OG_OK)
+                throw std::runtime_error(err.message);
             memory = at::from_blob(vectors, {n, og_memory_width(t->memory)}, at::kFloat);
             if (learns_rows) memory.requires_grad_(true);
         }
@@ -114,7 +119,8 @@ std::string first_bad(og_trainer *t, const computed &c) {
         if (!at::isfinite(p.value).all().item<bool>()) return "parameter " + p.name;
     if (!std::isfinite(c.loss)) return "loss";
     for (auto &p : t->model->parameters)
-        if (p.value.grad().defined() && !at::isfinite(p.value.grad()).all().item<bool>()) return "gradient of " + p.name;
+        if (p.value.grad().defined() && !at::isfinite(p.value.grad()).all().item<bool>())
+            return "gradient of " + p.name;
     if (c.rows_grad.defined() && !at::isfinite(c.rows_grad).all().item<bool>()) return "gradient of the looked-up rows";
     return "";
 }
@@ -127,12 +133,14 @@ static void make_model(og_trainer *t) {
         const og_table_set *set = og_memory_set(t->memory);
         width = og_memory_width(t->memory);
         for (int32_t i = 0; i < og_table_set_count(set); i++)
-            for (int32_t c = 0; c < og_table_set_info(set, i)->n_columns; c++) dims.push_back(og_table_set_info(set, i)->dim);
+            for (int32_t c = 0; c < og_table_set_info(set, i)->n_columns; c++)
+                dims.push_back(og_table_set_info(set, i)->dim);
         t->table_bytes = og_memory_bytes(t->memory);
     }
     at::ScalarType weights = o.train.precision == OG_FP64 ? at::kDouble : at::kFloat;
     at::ScalarType compute = o.train.precision == OG_BF16_AUTOCAST ? at::kBFloat16 : weights;
-    t->model.reset(new model(o.model, o.memory, og_packs_ids(t->packs)->size, og_packs_capacity(t->packs), width, dims, (uint64_t)o.train.seed, weights, compute));
+    t->model.reset(new model(o.model, o.memory, og_packs_ids(t->packs)->size, og_packs_capacity(t->packs), width, dims,
+                             (uint64_t)o.train.seed, weights, compute));
     for (auto &p : t->model->parameters) {
         t->first.push_back(at::zeros_like(p.value).detach());
         t->second.push_back(at::zeros_like(p.value).detach());
@@ -153,8 +161,10 @@ static void make(og_trainer *t, const og_trainer_options *options, og_error *err
     if (!n) check(og_fail(err, OG_EINVAL, "there are no training packs"));
     t->planned = o.steps ? o.steps : available;
     if (!o.overfit_one_batch && t->planned > available) {
-        say(t, OG_LOG_WARNING, "train.steps is " + std::to_string(o.steps) + ", but " + std::to_string(n) + " packs in " + std::to_string(o.epochs) +
-                                   " epoch(s) of batches of " + std::to_string(o.batch) + " give " + std::to_string(available) + " steps; the run ends there");
+        say(t, OG_LOG_WARNING,
+            "train.steps is " + std::to_string(o.steps) + ", but " + std::to_string(n) + " packs in " +
+                std::to_string(o.epochs) + " epoch(s) of batches of " + std::to_string(o.batch) + " give " +
+                std::to_string(available) + " steps; the run ends there");
         t->planned = available;
     }
     t->threads = o.threads ? o.threads : og_run_cores();
@@ -162,7 +172,8 @@ static void make(og_trainer *t, const og_trainer_options *options, og_error *err
     at::set_num_threads((int)t->threads); // OpenMP and the BLAS inside torch follow it
     og_train_flush_denormals();           // the workers that exist now; those made later inherit it
     if (t->threads > 1) check(og_pool_new((int32_t)t->threads, &t->pool, err));
-    if (t->o.memory.mode != OG_MEMORY_OFF) check(og_memory_new(t->config, &t->o, t->packs, o.batch, t->pool, &t->memory, err));
+    if (t->o.memory.mode != OG_MEMORY_OFF)
+        check(og_memory_new(t->config, &t->o, t->packs, o.batch, t->pool, &t->memory, err));
     make_model(t);
 
     if (t->run.empty()) return;
@@ -173,7 +184,9 @@ static void make(og_trainer *t, const og_trainer_options *options, og_error *err
         check(og_checkpoint_find(t->run.c_str(), t->log, t->log_context, &step, &folder, err));
         std::string path = folder ? folder : "";
         og_release(folder);
-        if (path.empty() && o.resume == OG_RESUME_MUST) check(og_fail(err, OG_EINVAL, "%s: train.resume is must, but there is no whole checkpoint", t->run.c_str()));
+        if (path.empty() && o.resume == OG_RESUME_MUST)
+            check(
+                og_fail(err, OG_EINVAL, "%s: train.resume is must, but there is no whole checkpoint", t->run.c_str()));
         if (!path.empty()) {
             load_state(t, path, err);
             say(t, OG_LOG_NOTE, "resumed from " + path + " after " + std::to_string(t->done) + " steps");
@@ -211,7 +224,8 @@ static updated update(og_trainer *t, const computed &c, int64_t step, og_error *
     }
     u.norm = std::sqrt(norm2);
     if (!std::isfinite(u.norm) || !std::isfinite(c.loss)) {
-        std::string bad = first_bad(t, c), what = "step " + std::to_string(step) + ": not finite: " + (bad.empty() ? "gradient norm" : bad);
+        std::string bad = first_bad(t, c),
+                    what = "step " + std::to_string(step) + ": not finite: " + (bad.empty() ? "gradient norm" : bad);
         if (o.nan == OG_NAN_ABORT) check(og_fail(err, OG_EINVAL, "%s (train.nan: abort)", what.c_str()));
         say(t, OG_LOG_WARNING, what + (o.nan == OG_NAN_SKIP ? "; the update is skipped" : ""));
         if (o.nan == OG_NAN_SKIP) return u;
@@ -235,7 +249,8 @@ static updated update(og_trainer *t, const computed &c, int64_t step, og_error *
             steps.push_back(t->steps_seen[i]);
         }
         if (!values.empty())
-            at::_fused_adamw_(values, grads, first, second, {}, steps, u.lr, o.beta1, o.beta2, decays ? o.weight_decay : 0.0, o.eps, false, false);
+            at::_fused_adamw_(values, grads, first, second, {}, steps, u.lr, o.beta1, o.beta2,
+                              decays ? o.weight_decay : 0.0, o.eps, false, false);
     }
     u.skipped = false;
     return u;
@@ -252,7 +267,8 @@ static void one_step(og_trainer *t, og_step *out, og_error *err) {
         t->plan(t->done);
         t->plan(t->done + 1);
         check(og_memory_gather(t->memory, step, err));
-        if (t->o.memory.mode == OG_MEMORY_FROZEN && step < t->planned) check(og_memory_gather(t->memory, step + 1, err));
+        if (t->o.memory.mode == OG_MEMORY_FROZEN && step < t->planned)
+            check(og_memory_gather(t->memory, step + 1, err));
         t->plan(t->done + 2);
     }
     computed c = compute(t, numbers, micro, step);
@@ -328,6 +344,7 @@ og_status og_trainer_nll(og_trainer *t, const og_pack *pack, double *nll, og_err
         if (b.target_modality.empty()) return;
         at::Tensor each;
         t->model->loss(t->model->hidden(b, og::pack_vectors(t, *pack)), b, 1, &each);
-        for (int64_t i = 0; i < each.numel(); i++) nll[b.sources.data_ptr<int64_t>()[i] + 1] = each.data_ptr<double>()[i];
+        for (int64_t i = 0; i < each.numel(); i++)
+            nll[b.sources.data_ptr<int64_t>()[i] + 1] = each.data_ptr<double>()[i];
     });
 }

@@ -5,9 +5,8 @@
 
 #include <omnigram/memory.h>
 
-static const uint64_t primes[] = {1000000007, 5915587277, 1500450271, 3267000013,
-                                  5754853343, 4093082899, 9576890767, 3628273133,
-                                  2860486313, 5463458053, 3367900313};
+static const uint64_t primes[] = {1000000007, 5915587277, 1500450271, 3267000013, 5754853343, 4093082899,
+                                  9576890767, 3628273133, 2860486313, 5463458053, 3367900313};
 #define N_PRIMES ((int64_t)(sizeof primes / sizeof *primes))
 
 typedef struct keys {
@@ -38,19 +37,16 @@ struct og_addr_impl {
     column columns[];
 };
 
-static void destroy(og_addr_impl *impl) {
-    og_release(impl);
-}
+static void destroy(og_addr_impl *impl) { og_release(impl); }
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
-                        og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
     const char *place = og_config_place(config);
     int64_t n = k.order.n * k.function.n, orders[OG_COLUMNS_MOST], sizes[OG_COLUMNS_MOST];
     if (n < 1 || n > OG_COLUMNS_MOST)
-        return og_fail(err, OG_EINVAL, "%s: %lld columns; an addressing has 1 to %d", place,
-                       (long long)n, OG_COLUMNS_MOST);
+        return og_fail(err, OG_EINVAL, "%s: %lld columns; an addressing has 1 to %d", place, (long long)n,
+                       OG_COLUMNS_MOST);
     for (int64_t c = 0; c < n; c++) orders[c] = k.order.values[c % k.order.n];
     OG_TRY(og_addr_expand(place, "rows", k.rows, n, sizes, err));
     OG_TRY(og_addr_columns(layout, place, orders, sizes, n, k.common.global_rows, err));

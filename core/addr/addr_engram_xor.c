@@ -25,8 +25,7 @@ static const og_key key_table[] = {
     {"compressed_vocab", OG_KEY_I64, offsetof(keys, compressed_vocab), "", 1, 2147483648.0, NULL,
      "V', size of the compressed vocabulary (absent: that of id_map, else v1 98627, v41 99092); "
      "multipliers derive from it"},
-    {"layer_id", OG_KEY_I64, offsetof(keys, layer_id), "1", 0, 1 << 20, NULL,
-     "0-based layer, part of the seed"},
+    {"layer_id", OG_KEY_I64, offsetof(keys, layer_id), "1", 0, 1 << 20, NULL, "0-based layer, part of the seed"},
     {"all_layers", OG_KEY_I64_LIST, offsetof(keys, all_layers), "", 0, 1 << 20, NULL,
      "the model's Engram layers in the order of the prime search (absent: v1 [1, 15], v41 [1, "
      "14])"},
@@ -62,30 +61,26 @@ static void destroy(og_addr_impl *impl) {
     og_release(impl);
 }
 
-static og_status sizes(const keys *k, const char *place, int32_t v41, int64_t orders, int64_t *out,
-                       og_error *err) {
+static og_status sizes(const keys *k, const char *place, int32_t v41, int64_t orders, int64_t *out, og_error *err) {
     static const int64_t layers1[] = {1, 15}, layers41[] = {1, 14};
     int64_t n = orders * k->heads, starts[OG_MAX_ORDER];
     if (k->primes.n) {
         if (k->primes.n != n)
-            return og_fail(err, OG_EINVAL, "%s: %lld primes for %lld columns", place,
-                           (long long)k->primes.n, (long long)n);
+            return og_fail(err, OG_EINVAL, "%s: %lld primes for %lld columns", place, (long long)k->primes.n,
+                           (long long)n);
         memcpy(out, k->primes.values, (size_t)n * sizeof *out);
         return OG_OK;
     }
-    og_i64_list layers =
-        k->all_layers.n ? k->all_layers : (og_i64_list){v41 ? layers41 : layers1, 2};
+    og_i64_list layers = k->all_layers.n ? k->all_layers : (og_i64_list){v41 ? layers41 : layers1, 2};
     int64_t usual = v41 ? 16000000 : 646400;
     og_i64_list given = k->start_rows.n ? k->start_rows : (og_i64_list){&usual, 1};
     OG_TRY(og_addr_expand(place, "start_rows_per_order", given, orders, starts, err));
-    og_status status =
-        og_engram_primes(layers, k->layer_id, (og_i64_list){starts, orders}, k->heads, out, err);
+    og_status status = og_engram_primes(layers, k->layer_id, (og_i64_list){starts, orders}, k->heads, out, err);
     return status == OG_OK ? OG_OK : og_fail_at(err, status, "%s", place);
 }
 
 /* The raw id that reads as pad, since absent cells are filled before ids are mapped. */
-static og_status raw_pad(const og_id_map_file *ids, int64_t pad, const char *path, int32_t *out,
-                         og_error *err) {
+static og_status raw_pad(const og_id_map_file *ids, int64_t pad, const char *path, int32_t *out, og_error *err) {
     for (int64_t i = 0; i < ids->raw; i++)
         if (ids->map[i] == pad) {
             *out = (int32_t)i;
@@ -94,19 +89,13 @@ static og_status raw_pad(const og_id_map_file *ids, int64_t pad, const char *pat
     return og_fail(err, OG_EINVAL, "%s: no raw id maps to pad %lld", path, (long long)pad);
 }
 
-static og_status fill_in(const keys *k, const char *place, og_addr_impl *impl,
-                         og_addr_layout *layout, og_error *err) {
+static og_status fill_in(const keys *k, const char *place, og_addr_impl *impl, og_addr_layout *layout, og_error *err) {
     int32_t v41 = k->variant == 1;
-    int64_t max_order = k->max_order ? k->max_order
-                        : v41        ? 4
-                                     : 3,
-            orders = max_order - 1, n = orders * k->heads;
+    int64_t max_order = k->max_order ? k->max_order : v41 ? 4 : 3, orders = max_order - 1, n = orders * k->heads;
     int64_t vocab = k->compressed_vocab, of[OG_COLUMNS_MOST], rows[OG_COLUMNS_MOST];
     if (max_order < 2 || n > OG_COLUMNS_MOST)
-        return og_fail(err, OG_EINVAL,
-                       "%s: max_order %lld with %lld heads; orders are 2 .. %d, columns at most %d",
-                       place, (long long)max_order, (long long)k->heads, OG_MAX_ORDER,
-                       OG_COLUMNS_MOST);
+        return og_fail(err, OG_EINVAL, "%s: max_order %lld with %lld heads; orders are 2 .. %d, columns at most %d",
+                       place, (long long)max_order, (long long)k->heads, OG_MAX_ORDER, OG_COLUMNS_MOST);
     if (k->id_map) {
         OG_TRY(og_id_map_file_read(k->id_map, &impl->ids, err));
         if (vocab && vocab != impl->ids.compressed)
@@ -118,8 +107,8 @@ static og_status fill_in(const keys *k, const char *place, og_addr_impl *impl,
     }
     if (!vocab) vocab = v41 ? 99092 : 98627;
     if (k->pad >= vocab)
-        return og_fail(err, OG_EINVAL, "%s: pad %lld is not below compressed_vocab %lld", place,
-                       (long long)k->pad, (long long)vocab);
+        return og_fail(err, OG_EINVAL, "%s: pad %lld is not below compressed_vocab %lld", place, (long long)k->pad,
+                       (long long)vocab);
     OG_TRY(sizes(k, place, v41, orders, rows, err));
     for (int64_t c = 0; c < n; c++) of[c] = 2 + c / k->heads;
     OG_TRY(og_addr_columns(layout, place, of, rows, n, k->common.global_rows, err));
@@ -152,8 +141,7 @@ static og_status fill_in(const keys *k, const char *place, og_addr_impl *impl,
     return OG_OK;
 }
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
-                        og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
     og_addr_impl *impl = og_alloc_zero(1, sizeof *impl);
@@ -197,8 +185,8 @@ static og_status constants(const og_addr_impl *impl, char **json, og_error *err)
     char *hash, *text = NULL;
     int64_t length = 0, capacity = 0;
     OG_TRY(og_xor_constants(&impl->hash, &hash, err));
-    og_status status = og_addr_text(&text, &length, &capacity, err, "{\"id_map\":\"%s\",%s",
-                                    impl->ids.digest, hash + 1);
+    og_status status =
+        og_addr_text(&text, &length, &capacity, err, "{\"id_map\":\"%s\",%s", impl->ids.digest, hash + 1);
     og_release(hash);
     if (status == OG_OK)
         *json = text;
@@ -210,8 +198,7 @@ static og_status constants(const og_addr_impl *impl, char **json, og_error *err)
 const og_addr_type og_addr_engram_xor = {
     .abi = OG_ABI,
     .name = "engram_xor",
-    .summary =
-        "DeepSeek Engram v1 and V4.1: XOR of compressed ids times odd multipliers, modulo primes",
+    .summary = "DeepSeek Engram v1 and V4.1: XOR of compressed ids times odd multipliers, modulo primes",
     .source = "arXiv 2601.07372; deepseek-ai/Engram engram_demo_v1.py @fb7f84a; vllm "
               "deepseek_v4_1/common/engram.py @053c340a",
     .keys = key_table,

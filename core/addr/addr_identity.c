@@ -14,12 +14,9 @@ static const og_key key_table[] = {
     OG_ADDR_KEYS(keys),
     {"variant", OG_KEY_CHOICE, offsetof(keys, variant), "gemma3n", 0, 0, "gemma3n|gemma4",
      "gemma3n: an id without a row reads row 0; gemma4: placeholder ids read the pad row as well"},
-    {"rows", OG_KEY_I64, offsetof(keys, rows), "262144", 1, 2147483648.0, NULL,
-     "rows (vocab_size_per_layer_input)"},
-    {"vocab", OG_KEY_I64, offsetof(keys, vocab), "2147483648", 1, 2147483648.0, NULL,
-     "ids are below it (checked)"},
-    {"pad", OG_KEY_I64, offsetof(keys, pad), "0", 0, 2147483647.0, NULL,
-     "gemma4: row of placeholders"},
+    {"rows", OG_KEY_I64, offsetof(keys, rows), "262144", 1, 2147483648.0, NULL, "rows (vocab_size_per_layer_input)"},
+    {"vocab", OG_KEY_I64, offsetof(keys, vocab), "2147483648", 1, 2147483648.0, NULL, "ids are below it (checked)"},
+    {"pad", OG_KEY_I64, offsetof(keys, pad), "0", 0, 2147483647.0, NULL, "gemma4: row of placeholders"},
     {"placeholders", OG_KEY_I64_LIST, offsetof(keys, placeholders), "", 0, 2147483647.0, NULL,
      "gemma4: image, audio and video ids"},
     {0},
@@ -30,19 +27,16 @@ struct og_addr_impl {
     og_i64_list placeholders;
 };
 
-static void destroy(og_addr_impl *impl) {
-    og_release(impl);
-}
+static void destroy(og_addr_impl *impl) { og_release(impl); }
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
-                        og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     int64_t order = 1;
     OG_TRY(og_config_read(config, key_table, &k, err));
     const char *place = og_config_place(config);
     if (k.pad >= k.rows)
-        return og_fail(err, OG_EINVAL, "%s: pad %lld is not below rows %lld", place,
-                       (long long)k.pad, (long long)k.rows);
+        return og_fail(err, OG_EINVAL, "%s: pad %lld is not below rows %lld", place, (long long)k.pad,
+                       (long long)k.rows);
     if (k.variant == 0 && k.placeholders.n)
         return og_fail(err, OG_EINVAL, "%s: placeholders are a key of variant gemma4", place);
     OG_TRY(og_addr_columns(layout, place, &order, &k.rows, 1, k.common.global_rows, err));

@@ -30,22 +30,20 @@ static void destroy(og_addr_impl *impl) {
     og_release(impl);
 }
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
-                        og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
     const char *place = og_config_place(config);
     int64_t n = k.order.n * k.routes, orders[OG_COLUMNS_MOST], sizes[OG_COLUMNS_MOST];
     if (n < 1 || n > OG_COLUMNS_MOST)
-        return og_fail(err, OG_EINVAL, "%s: %lld columns; an addressing has 1 to %d", place,
-                       (long long)n, OG_COLUMNS_MOST);
+        return og_fail(err, OG_EINVAL, "%s: %lld columns; an addressing has 1 to %d", place, (long long)n,
+                       OG_COLUMNS_MOST);
     for (int64_t c = 0; c < n; c++) {
         orders[c] = k.order.values[c / k.routes];
         if (orders[c] * k.bits > 48)
-            return og_fail(
-                err, OG_EINVAL,
-                "%s: order %lld of %lld-bit codes has 2^%lld rows a route; the limit is 2^48",
-                place, (long long)orders[c], (long long)k.bits, (long long)(orders[c] * k.bits));
+            return og_fail(err, OG_EINVAL,
+                           "%s: order %lld of %lld-bit codes has 2^%lld rows a route; the limit is 2^48", place,
+                           (long long)orders[c], (long long)k.bits, (long long)(orders[c] * k.bits));
         sizes[c] = INT64_C(1) << (orders[c] * k.bits);
     }
     OG_TRY(og_addr_columns(layout, place, orders, sizes, n, 1, err));

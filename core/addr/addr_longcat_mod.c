@@ -20,12 +20,9 @@ static const og_key key_table[] = {
      "V, the text vocabulary: the base of the hash"},
     {"max_order", OG_KEY_I64, offsetof(keys, max_order), "4", 2, OG_MAX_ORDER, NULL,
      "orders are 2 .. max_order (emb_neighbor_num)"},
-    {"splits", OG_KEY_I64, offsetof(keys, splits), "4", 1, 1024, NULL,
-     "tables of each order (emb_split_num)"},
-    {"rows0", OG_KEY_I64, offsetof(keys, rows0), "10223617", 1, 0x1p60, NULL,
-     "rows of table 0 (78 V + 1)"},
-    {"row_step", OG_KEY_I64, offsetof(keys, row_step), "2", 0, 0x1p40, NULL,
-     "table j has rows0 + row_step * j"},
+    {"splits", OG_KEY_I64, offsetof(keys, splits), "4", 1, 1024, NULL, "tables of each order (emb_split_num)"},
+    {"rows0", OG_KEY_I64, offsetof(keys, rows0), "10223617", 1, 0x1p60, NULL, "rows of table 0 (78 V + 1)"},
+    {"row_step", OG_KEY_I64, offsetof(keys, row_step), "2", 0, 0x1p40, NULL, "table j has rows0 + row_step * j"},
     {"variant", OG_KEY_CHOICE, offsetof(keys, variant), "hf", 0, 0, "hf|serving",
      "hf: a segment ends at eos, special ids are 0; serving: the walk back stops at an ignored "
      "token, a current one included. The two "
@@ -55,20 +52,16 @@ static void destroy(og_addr_impl *impl) {
     og_release(impl);
 }
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
-                        og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
     const char *place = og_config_place(config);
     int serving = k.variant == 1, eos_given = og_config_get(config, "eos") != NULL;
     if (serving && k.special.n)
-        return og_fail(err, OG_EINVAL, "%s: special is a key of variant hf; serving has ignored",
-                       place);
+        return og_fail(err, OG_EINVAL, "%s: special is a key of variant hf; serving has ignored", place);
     if (!serving && k.ignored.n)
-        return og_fail(err, OG_EINVAL, "%s: ignored is a key of variant serving; hf has special",
-                       place);
-    OG_TRY(og_poly_split_columns(layout, place, k.max_order, k.splits, k.rows0, k.row_step,
-                                 k.common.global_rows, err));
+        return og_fail(err, OG_EINVAL, "%s: ignored is a key of variant serving; hf has special", place);
+    OG_TRY(og_poly_split_columns(layout, place, k.max_order, k.splits, k.rows0, k.row_step, k.common.global_rows, err));
     int64_t limit = k.vocab, eos = eos_given ? k.eos : 2;
     for (int64_t i = 0; i < k.special.n; i++)
         if (k.special.values[i] >= limit) limit = k.special.values[i] + 1;
@@ -132,8 +125,7 @@ static void rows(const og_addr_impl *impl, const og_cells *cells, int64_t *out) 
     const int32_t *at[OG_MAX_ORDER];
     for (int32_t k = 0; k < impl->cells; k++) at[k] = cells->code[k];
     int zero_current = 0;
-    for (int64_t i = 0; !impl->serving && i < cells->n; i++)
-        zero_current |= hashed_as(impl, cells->code[0][i]) == 0;
+    for (int64_t i = 0; !impl->serving && i < cells->n; i++) zero_current |= hashed_as(impl, cells->code[0][i]) == 0;
     if (impl->n_special || zero_current) {
         for (int32_t k = 0; k < impl->cells; k++) {
             if (k || impl->n_special)

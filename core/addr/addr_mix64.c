@@ -25,8 +25,7 @@ static const og_key key_table[] = {
     OG_ADDR_KEYS(keys),
     OG_HASHED_KEYS(keys),
     {"seed", OG_KEY_I64, offsetof(keys, seed), "0", 0, 0x1p62, NULL, "seed of the multipliers"},
-    {"vocab", OG_KEY_I64, offsetof(keys, vocab), "2147483648", 1, 2147483648.0, NULL,
-     "codes are below it (checked)"},
+    {"vocab", OG_KEY_I64, offsetof(keys, vocab), "2147483648", 1, 2147483648.0, NULL, "codes are below it (checked)"},
     {0},
 };
 
@@ -42,8 +41,7 @@ static void destroy(og_addr_impl *impl) {
     og_release(impl);
 }
 
-static og_status fill_in(const keys *k, const char *place, og_addr_impl *impl,
-                         og_addr_layout *layout, og_error *err) {
+static og_status fill_in(const keys *k, const char *place, og_addr_impl *impl, og_addr_layout *layout, og_error *err) {
     OG_TRY(og_addr_hashed_columns(layout, place, &k->columns, k->common.global_rows, err));
     og_mix64 *mix = &impl->mix;
     int64_t n = layout->n_columns;
@@ -53,8 +51,7 @@ static og_status fill_in(const keys *k, const char *place, og_addr_impl *impl,
     mix->cells = cells;
     mix->columns = og_alloc(n, sizeof *mix->columns);
     mix->multipliers = og_alloc((int64_t)OG_MIX64_TAGS * cells * heads, sizeof *mix->multipliers);
-    if (!mix->columns || !mix->multipliers)
-        return og_fail(err, OG_ENOMEM, "no memory for %lld columns", (long long)n);
+    if (!mix->columns || !mix->multipliers) return og_fail(err, OG_ENOMEM, "no memory for %lld columns", (long long)n);
     uint64_t key = og_splitmix64((uint64_t)k->seed);
     for (int32_t tag = 0; tag < OG_MIX64_TAGS; tag++)
         for (int32_t cell = 0; cell < cells; cell++)
@@ -63,18 +60,16 @@ static og_status fill_in(const keys *k, const char *place, og_addr_impl *impl,
                     og_splitmix64(key + (uint64_t)(h * 1024 + tag * 64 + cell)) | 1;
     for (int64_t c = 0; c < n; c++) {
         const og_column *column = &layout->columns[c];
-        mix->columns[c] = (og_mix64_column){
-            .order = column->order,
-            .head = column->head,
-            .salt = og_splitmix64(~key + (uint64_t)(column->head * 64 + column->order)),
-            .rows = (uint64_t)column->rows,
-            .base = (uint64_t)column->base};
+        mix->columns[c] = (og_mix64_column){.order = column->order,
+                                            .head = column->head,
+                                            .salt = og_splitmix64(~key + (uint64_t)(column->head * 64 + column->order)),
+                                            .rows = (uint64_t)column->rows,
+                                            .base = (uint64_t)column->base};
     }
     return OG_OK;
 }
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
-                        og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
     og_addr_impl *impl = og_alloc_zero(1, sizeof *impl);

@@ -13,12 +13,10 @@ typedef struct keys {
 
 static const og_key key_table[] = {
     OG_ADDR_KEYS(keys),
-    {"vocab", OG_KEY_I64, offsetof(keys, vocab), "129280", 1, 2147483648.0, NULL,
-     "V, the base and the limit of ids"},
-    {"orders", OG_KEY_I64_LIST, offsetof(keys, orders), "[2, 3, 4, 5]", 1, OG_MAX_ORDER, NULL,
-     "order of each table"},
-    {"rows", OG_KEY_I64_LIST, offsetof(keys, rows), "[16000057, 16000063, 16000067, 16000073]", 1,
-     0x1p61, NULL, "rows of each table, or one number for all; keep them coprime to vocab"},
+    {"vocab", OG_KEY_I64, offsetof(keys, vocab), "129280", 1, 2147483648.0, NULL, "V, the base and the limit of ids"},
+    {"orders", OG_KEY_I64_LIST, offsetof(keys, orders), "[2, 3, 4, 5]", 1, OG_MAX_ORDER, NULL, "order of each table"},
+    {"rows", OG_KEY_I64_LIST, offsetof(keys, rows), "[16000057, 16000063, 16000067, 16000073]", 1, 0x1p61, NULL,
+     "rows of each table, or one number for all; keep them coprime to vocab"},
     {0},
 };
 
@@ -32,12 +30,10 @@ static void destroy(og_addr_impl *impl) {
     og_release(impl);
 }
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
-                        og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
-    OG_TRY(og_addr_listed_columns(layout, og_config_place(config), k.orders, k.rows,
-                                  k.common.global_rows, err));
+    OG_TRY(og_addr_listed_columns(layout, og_config_place(config), k.orders, k.rows, k.common.global_rows, err));
     og_addr_impl *impl = og_alloc_zero(1, sizeof *impl);
     if (impl) impl->columns = og_poly_new(layout, (uint64_t)k.vocab, (uint64_t)k.vocab);
     if (!impl || !impl->columns) {

@@ -15,10 +15,8 @@ static const og_key key_table[] = {
     OG_ADDR_KEYS(keys),
     {"codes_per_head", OG_KEY_I64, offsetof(keys, codes_per_head), "1024", 1, 1 << 24, NULL,
      "K, codes of a head's codebook"},
-    {"heads", OG_KEY_I64, offsetof(keys, heads), "4", 1, 1024, NULL,
-     "heads: codes of a position and tables"},
-    {"rows", OG_KEY_I64, offsetof(keys, rows), "196608", 1, 0x1p48, NULL,
-     "rows of each head's table (768 * 256)"},
+    {"heads", OG_KEY_I64, offsetof(keys, heads), "4", 1, 1024, NULL, "heads: codes of a position and tables"},
+    {"rows", OG_KEY_I64, offsetof(keys, rows), "196608", 1, 0x1p48, NULL, "rows of each head's table (768 * 256)"},
     {"primes", OG_KEY_I64_LIST, offsetof(keys, primes), "", 1, 0x1p61, NULL,
      "prime of each head (absent: the primes above rows)"},
     {0},
@@ -35,19 +33,16 @@ struct og_addr_impl {
     head heads[];
 };
 
-static void destroy(og_addr_impl *impl) {
-    og_release(impl);
-}
+static void destroy(og_addr_impl *impl) { og_release(impl); }
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
-                        og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
     const char *place = og_config_place(config);
     int64_t orders[1024], sizes[1024];
     if (k.primes.n && k.primes.n != k.heads)
-        return og_fail(err, OG_EINVAL, "%s: %lld primes for %lld heads", place,
-                       (long long)k.primes.n, (long long)k.heads);
+        return og_fail(err, OG_EINVAL, "%s: %lld primes for %lld heads", place, (long long)k.primes.n,
+                       (long long)k.heads);
     for (int64_t h = 0; h < k.heads; h++) orders[h] = 2, sizes[h] = k.rows;
     OG_TRY(og_addr_columns(layout, place, orders, sizes, k.heads, k.common.global_rows, err));
     og_addr_impl *impl = og_alloc_zero((int64_t)sizeof *impl + k.heads * (int64_t)sizeof(head), 1);

@@ -20,8 +20,7 @@ static const og_key key_table[] = {
     {"splits", OG_KEY_I64, offsetof(keys, splits), "2", 1, 1024, NULL, "tables k of each order"},
     {"rows0", OG_KEY_I64, offsetof(keys, rows0), "12800000", 1, 0x1p60, NULL,
      "rows of table 0; keep it coprime to vocab"},
-    {"row_step", OG_KEY_I64, offsetof(keys, row_step), "2", 0, 0x1p40, NULL,
-     "table j has rows0 + row_step * j"},
+    {"row_step", OG_KEY_I64, offsetof(keys, row_step), "2", 0, 0x1p40, NULL, "table j has rows0 + row_step * j"},
     {"fill", OG_KEY_CHOICE, offsetof(keys, fill), "zero_id", 0, 0, "zero_id|zero_vec",
      "an absent lag is id 0 (paper), or voids the n-gram"},
     {0},
@@ -37,12 +36,11 @@ static void destroy(og_addr_impl *impl) {
     og_release(impl);
 }
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
-                        og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
-    OG_TRY(og_poly_split_columns(layout, og_config_place(config), k.max_order, k.splits, k.rows0,
-                                 k.row_step, k.common.global_rows, err));
+    OG_TRY(og_poly_split_columns(layout, og_config_place(config), k.max_order, k.splits, k.rows0, k.row_step,
+                                 k.common.global_rows, err));
     og_addr_impl *impl = og_alloc_zero(1, sizeof *impl);
     if (impl) impl->columns = og_poly_new(layout, (uint64_t)k.vocab, (uint64_t)k.vocab);
     if (!impl || !impl->columns) {

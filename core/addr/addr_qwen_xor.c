@@ -18,8 +18,7 @@ static const og_key key_table[] = {
      "raw vocabulary; multipliers derive from it"},
     {"max_order", OG_KEY_I64, offsetof(keys, max_order), "3", 2, OG_MAX_ORDER, NULL,
      "orders are 2 .. max_order (ngram_size)"},
-    {"heads_per_order", OG_KEY_I64, offsetof(keys, heads_per_order), "8", 1, 1024, NULL,
-     "heads of each order"},
+    {"heads_per_order", OG_KEY_I64, offsetof(keys, heads_per_order), "8", 1, 1024, NULL, "heads of each order"},
     {"base_rows", OG_KEY_I64, offsetof(keys, base_rows), "20000000", 1, 0x1p60, NULL,
      "the primes are those from here on, without a restart"},
     {"seed", OG_KEY_I64, offsetof(keys, seed), "1234", 0, 0x1p62, NULL, "seed of the multipliers"},
@@ -41,21 +40,17 @@ static void destroy(og_addr_impl *impl) {
     og_release(impl);
 }
 
-static og_status fill_in(const keys *k, const char *place, og_addr_impl *impl,
-                         og_addr_layout *layout, og_error *err) {
-    int64_t n = (k->max_order - 1) * k->heads_per_order, orders[OG_COLUMNS_MOST],
-            rows[OG_COLUMNS_MOST];
+static og_status fill_in(const keys *k, const char *place, og_addr_impl *impl, og_addr_layout *layout, og_error *err) {
+    int64_t n = (k->max_order - 1) * k->heads_per_order, orders[OG_COLUMNS_MOST], rows[OG_COLUMNS_MOST];
     if (n > OG_COLUMNS_MOST)
-        return og_fail(err, OG_EINVAL, "%s: %lld columns; an addressing has at most %d", place,
-                       (long long)n, OG_COLUMNS_MOST);
+        return og_fail(err, OG_EINVAL, "%s: %lld columns; an addressing has at most %d", place, (long long)n,
+                       OG_COLUMNS_MOST);
     if (k->layer_index * n > 1 << 20)
-        return og_fail(
-            err, OG_EINVAL,
-            "%s: layer_index %lld asks for the primes after %lld others; the limit is 2^20", place,
-            (long long)k->layer_index, (long long)(k->layer_index * n));
+        return og_fail(err, OG_EINVAL, "%s: layer_index %lld asks for the primes after %lld others; the limit is 2^20",
+                       place, (long long)k->layer_index, (long long)(k->layer_index * n));
     if (k->eos >= k->vocab)
-        return og_fail(err, OG_EINVAL, "%s: eos %lld is not below vocab %lld", place,
-                       (long long)k->eos, (long long)k->vocab);
+        return og_fail(err, OG_EINVAL, "%s: eos %lld is not below vocab %lld", place, (long long)k->eos,
+                       (long long)k->vocab);
     uint64_t p = (uint64_t)k->base_rows - 1;
     for (int64_t skip = 0; skip < k->layer_index * n; skip++) p = og_prime_above(p);
     for (int64_t c = 0; c < n; c++) {
@@ -82,8 +77,7 @@ static og_status fill_in(const keys *k, const char *place, og_addr_impl *impl,
     return OG_OK;
 }
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
-                        og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
     og_addr_impl *impl = og_alloc_zero(1, sizeof *impl);

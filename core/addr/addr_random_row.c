@@ -16,8 +16,7 @@ static const og_key key_table[] = {
     OG_ADDR_KEYS(keys),
     OG_HASHED_KEYS(keys),
     {"seed", OG_KEY_I64, offsetof(keys, seed), "0", 0, 0x1p62, NULL, "seed of the rows"},
-    {"vocab", OG_KEY_I64, offsetof(keys, vocab), "2147483648", 1, 2147483648.0, NULL,
-     "codes are below it (checked)"},
+    {"vocab", OG_KEY_I64, offsetof(keys, vocab), "2147483648", 1, 2147483648.0, NULL, "codes are below it (checked)"},
     {0},
 };
 
@@ -27,16 +26,12 @@ struct og_addr_impl {
     og_column columns[];
 };
 
-static void destroy(og_addr_impl *impl) {
-    og_release(impl);
-}
+static void destroy(og_addr_impl *impl) { og_release(impl); }
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
-                        og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
-    OG_TRY(og_addr_hashed_columns(layout, og_config_place(config), &k.columns, k.common.global_rows,
-                                  err));
+    OG_TRY(og_addr_hashed_columns(layout, og_config_place(config), &k.columns, k.common.global_rows, err));
     int32_t n = layout->n_columns;
     og_addr_impl *impl = og_alloc((int64_t)sizeof *impl + n * (int64_t)sizeof(og_column), 1);
     if (!impl) return og_fail(err, OG_ENOMEM, "no memory for an addressing");
@@ -56,8 +51,7 @@ static void rows(const og_addr_impl *impl, const og_cells *cells, int64_t *out) 
         uint64_t key = og_splitmix64(impl->seed + (uint64_t)(column->order * 256 + column->head));
         for (int64_t i = 0; i < cells->n; i++)
             out[i * impl->n_columns + c] =
-                column->base +
-                (int64_t)og_random_below(key, (uint64_t)(cells->index + i), (uint64_t)column->rows);
+                column->base + (int64_t)og_random_below(key, (uint64_t)(cells->index + i), (uint64_t)column->rows);
     }
 }
 

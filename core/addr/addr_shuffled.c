@@ -61,8 +61,7 @@ static og_status fill_in(const keys *k, og_addr_impl *impl, og_addr_layout *layo
     return OG_OK;
 }
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
-                        og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
     og_addr_impl *impl = og_alloc_zero(1, sizeof *impl);
@@ -83,8 +82,7 @@ static uint64_t moved(const column *at, uint64_t row) {
     do {
         for (uint64_t round = 0; round < 4; round++) {
             uint64_t left = row >> at->half, right = row & mask;
-            row = right << at->half |
-                  (left ^ (og_splitmix64(at->key + (round << 58) + right) & mask));
+            row = right << at->half | (left ^ (og_splitmix64(at->key + (round << 58) + right) & mask));
         }
     } while (row >= at->rows);
     return row;

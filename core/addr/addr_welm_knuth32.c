@@ -19,8 +19,8 @@ static const og_key key_table[] = {
      "V, the base and the limit of ids (public port)"},
     {"orders", OG_KEY_I64_LIST, offsetof(keys, orders), "[2, 2, 3, 3]", 1, OG_MAX_ORDER, NULL,
      "order of each table; unresolved: the public port has 2,2,3,3, the note 2,3,4,5"},
-    {"rows", OG_KEY_I64_LIST, offsetof(keys, rows), "[16000008, 16000016, 16000024, 16000032]", 1,
-     0x1p61, NULL, "rows of each table (public port; the note says 16000000 each)"},
+    {"rows", OG_KEY_I64_LIST, offsetof(keys, rows), "[16000008, 16000016, 16000024, 16000032]", 1, 0x1p61, NULL,
+     "rows of each table (public port; the note says 16000000 each)"},
     {"fill", OG_KEY_CHOICE, offsetof(keys, fill), "zero_id", 0, 0, "zero_id|row0|row0_max",
      "the first positions of a sample; unresolved, so all readings: 1 absent lags are id 0 (port), "
      "2 an n-gram lacking context is "
@@ -40,16 +40,12 @@ struct og_addr_impl {
     column columns[];
 };
 
-static void destroy(og_addr_impl *impl) {
-    og_release(impl);
-}
+static void destroy(og_addr_impl *impl) { og_release(impl); }
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
-                        og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
-    OG_TRY(og_addr_listed_columns(layout, og_config_place(config), k.orders, k.rows,
-                                  k.common.global_rows, err));
+    OG_TRY(og_addr_listed_columns(layout, og_config_place(config), k.orders, k.rows, k.common.global_rows, err));
     int32_t n = layout->n_columns;
     og_addr_impl *impl = og_alloc_zero((int64_t)sizeof *impl + n * (int64_t)sizeof(column), 1);
     if (!impl) return og_fail(err, OG_ENOMEM, "no memory for an addressing");
@@ -77,8 +73,7 @@ static void rows(const og_addr_impl *impl, const og_cells *cells, int64_t *out) 
             if (impl->columns[c].order != k + 1) continue;
             column at = impl->columns[c];
             for (int64_t i = 0; i < cells->n; i++)
-                out[i * impl->n_columns + c] =
-                    at.base + (int64_t)og_mod(run[i] * UINT32_C(2654435761), &at.modulus);
+                out[i * impl->n_columns + c] = at.base + (int64_t)og_mod(run[i] * UINT32_C(2654435761), &at.modulus);
         }
     }
 }

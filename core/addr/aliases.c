@@ -37,6 +37,4 @@ const char *og_addr_alias(const char *name, const char **preset) {
     return NULL;
 }
 
-const char *og_addr_alias_at(int32_t i) {
-    return aliases[i].name;
-}
+const char *og_addr_alias_at(int32_t i) { return aliases[i].name; }

@@ -7,11 +7,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-og_status og_addr_columns(og_addr_layout *layout, const char *place, const int64_t *orders,
-                          const int64_t *rows, int64_t n, int32_t global_rows, og_error *err) {
+og_status og_addr_columns(og_addr_layout *layout, const char *place, const int64_t *orders, const int64_t *rows,
+                          int64_t n, int32_t global_rows, og_error *err) {
     if (n < 1 || n > OG_COLUMNS_MOST)
-        return og_fail(err, OG_EINVAL, "%s: %lld columns; an addressing has 1 to %d", place,
-                       (long long)n, OG_COLUMNS_MOST);
+        return og_fail(err, OG_EINVAL, "%s: %lld columns; an addressing has 1 to %d", place, (long long)n,
+                       OG_COLUMNS_MOST);
     og_column *columns = og_alloc_zero(n, sizeof *columns);
     if (!columns) return og_fail(err, OG_ENOMEM, "no memory for %lld columns", (long long)n);
     int64_t base = 0;
@@ -30,8 +30,7 @@ og_status og_addr_columns(og_addr_layout *layout, const char *place, const int64
             og_release(columns);
             return bad;
         }
-        columns[c] =
-            (og_column){(int32_t)orders[c], heads[orders[c]]++, rows[c], global_rows ? base : 0};
+        columns[c] = (og_column){(int32_t)orders[c], heads[orders[c]]++, rows[c], global_rows ? base : 0};
         base += rows[c];
         if (columns[c].order > longest) longest = columns[c].order;
     }
@@ -41,26 +40,23 @@ og_status og_addr_columns(og_addr_layout *layout, const char *place, const int64
     return OG_OK;
 }
 
-og_status og_addr_expand(const char *place, const char *key, og_i64_list list, int64_t n,
-                         int64_t *out, og_error *err) {
+og_status og_addr_expand(const char *place, const char *key, og_i64_list list, int64_t n, int64_t *out, og_error *err) {
     if (list.n != n && list.n != 1)
-        return og_fail(err, OG_EINVAL,
-                       "%s: %s has %lld values for %lld columns; give one a column, or one for all",
+        return og_fail(err, OG_EINVAL, "%s: %s has %lld values for %lld columns; give one a column, or one for all",
                        place, key, (long long)list.n, (long long)n);
     for (int64_t i = 0; i < n; i++) out[i] = list.values[list.n == 1 ? 0 : i];
     return OG_OK;
 }
 
-og_status og_addr_listed_columns(og_addr_layout *layout, const char *place, og_i64_list orders,
-                                 og_i64_list rows, int32_t global_rows, og_error *err) {
+og_status og_addr_listed_columns(og_addr_layout *layout, const char *place, og_i64_list orders, og_i64_list rows,
+                                 int32_t global_rows, og_error *err) {
     int64_t sizes[OG_COLUMNS_MOST];
     if (orders.n <= OG_COLUMNS_MOST) /* else og_addr_columns names the limit */
         OG_TRY(og_addr_expand(place, "rows", rows, orders.n, sizes, err));
     return og_addr_columns(layout, place, orders.values, sizes, orders.n, global_rows, err);
 }
 
-static og_status hashed_sizes(const og_hashed_keys *k, const char *place, int64_t n, int64_t *rows,
-                              og_error *err) {
+static og_status hashed_sizes(const og_hashed_keys *k, const char *place, int64_t n, int64_t *rows, og_error *err) {
     int32_t prime = k->prime || k->rows.n == 0;
     if (k->rows.n)
         OG_TRY(og_addr_expand(place, "rows", k->rows, n, rows, err));
@@ -86,8 +82,7 @@ og_status og_addr_hashed_columns(og_addr_layout *layout, const char *place, cons
                                  int32_t global_rows, og_error *err) {
     int64_t n = k->orders.n * k->heads;
     if (n < 1 || n > OG_COLUMNS_MOST)
-        return og_fail(err, OG_EINVAL,
-                       "%s: %lld orders of %lld heads; an addressing has 1 to %d columns", place,
+        return og_fail(err, OG_EINVAL, "%s: %lld orders of %lld heads; an addressing has 1 to %d columns", place,
                        (long long)k->orders.n, (long long)k->heads, OG_COLUMNS_MOST);
     int64_t orders[OG_COLUMNS_MOST], rows[OG_COLUMNS_MOST];
     for (int64_t i = 0; i < k->orders.n; i++) {
@@ -100,8 +95,7 @@ og_status og_addr_hashed_columns(og_addr_layout *layout, const char *place, cons
     return og_addr_columns(layout, place, orders, rows, n, global_rows, err);
 }
 
-og_status og_addr_text(char **text, int64_t *length, int64_t *capacity, og_error *err,
-                       const char *format, ...) {
+og_status og_addr_text(char **text, int64_t *length, int64_t *capacity, og_error *err, const char *format, ...) {
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);

@@ -5,20 +5,18 @@
 
 #include <omnigram/memory.h>
 
-void og_engram_multipliers(uint64_t seed, uint64_t layer, int64_t vocab, int32_t cells,
-                           uint64_t *out) {
+void og_engram_multipliers(uint64_t seed, uint64_t layer, int64_t vocab, int32_t cells, uint64_t *out) {
     uint64_t half = (uint64_t)INT64_MAX / (uint64_t)vocab / 2;
     og_pcg64 rng;
     og_pcg64_seed(&rng, seed + 10007 * layer);
     for (int32_t k = 0; k < cells; k++) out[k] = 2 * og_pcg64_below(&rng, half ? half : 1) + 1;
 }
 
-og_status og_engram_primes(og_i64_list layers, int64_t layer, og_i64_list starts, int64_t heads,
-                           int64_t *primes, og_error *err) {
+og_status og_engram_primes(og_i64_list layers, int64_t layer, og_i64_list starts, int64_t heads, int64_t *primes,
+                           og_error *err) {
     int64_t at_layer = 0;
     while (at_layer < layers.n && layers.values[at_layer] != layer) at_layer++;
-    if (at_layer == layers.n)
-        return og_fail(err, OG_EINVAL, "layer_id %lld is not in all_layers", (long long)layer);
+    if (at_layer == layers.n) return og_fail(err, OG_EINVAL, "layer_id %lld is not in all_layers", (long long)layer);
     og_prime_set seen;
     OG_TRY(og_prime_set_new((at_layer + 1) * starts.n * heads, &seen, err));
     og_status status = OG_OK;

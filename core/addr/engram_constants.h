@@ -6,12 +6,11 @@
 
 /* out[cells]: 2 r + 1 with r from default_rng(seed + 10007 layer), so that a code below vocab times
  * one stays below 2^63. */
-void og_engram_multipliers(uint64_t seed, uint64_t layer, int64_t vocab, int32_t cells,
-                           uint64_t *out);
+void og_engram_multipliers(uint64_t seed, uint64_t layer, int64_t vocab, int32_t cells, uint64_t *out);
 /* Primes of one layer, order-major: for each layer of the model in turn and each order, the search
  * begins at starts[order] - 1 and takes per head the next larger prime that no layer has yet.
  * primes [n_orders * heads]. */
-og_status og_engram_primes(og_i64_list layers, int64_t layer, og_i64_list starts, int64_t heads,
-                           int64_t *primes, og_error *err);
+og_status og_engram_primes(og_i64_list layers, int64_t layer, og_i64_list starts, int64_t heads, int64_t *primes,
+                           og_error *err);
 
 #endif

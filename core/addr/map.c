@@ -12,9 +12,7 @@
 static void blank(const og_addr_layout *layout, const og_cells *cells, int64_t *rows) {
     const og_window *window = &layout->window;
     int32_t row0 = window->fill == OG_FILL_ROW0;
-    if (!cells->present ||
-        (!row0 && window->fill != OG_FILL_ZERO_VEC && window->fill != OG_FILL_LEAK))
-        return;
+    if (!cells->present || (!row0 && window->fill != OG_FILL_ZERO_VEC && window->fill != OG_FILL_LEAK)) return;
     uint32_t whole = (uint32_t)((UINT64_C(1) << cells->order) - 1);
     for (int64_t i = 0; i < cells->n; i++) {
         uint32_t absent = ~cells->present[i] & whole;
@@ -30,11 +28,10 @@ static void blank(const og_addr_layout *layout, const og_cells *cells, int64_t *
 
 /* ---- codes ---- */
 
-static og_status bad_code(const og_addr *addr, int32_t code, int64_t position, const char *where,
-                          og_error *err) {
-    return og_fail(err, OG_EINVAL, "code %d at position %lld%s is not in [%lld, %lld) of scheme %s",
-                   code, (long long)position, where, (long long)addr->layout.least_code,
-                   (long long)addr->layout.code_limit, addr->type->name);
+static og_status bad_code(const og_addr *addr, int32_t code, int64_t position, const char *where, og_error *err) {
+    return og_fail(err, OG_EINVAL, "code %d at position %lld%s is not in [%lld, %lld) of scheme %s", code,
+                   (long long)position, where, (long long)addr->layout.least_code, (long long)addr->layout.code_limit,
+                   addr->type->name);
 }
 
 /* The first code of codes[n] that is not allowed, or n. */
@@ -51,22 +48,18 @@ static int64_t first_bad(const og_addr_layout *l, const int32_t *codes, int64_t 
     return n;
 }
 
-static og_status check_history(const og_addr *addr, const og_engine *engine,
-                               const og_history *history, og_error *err) {
+static og_status check_history(const og_addr *addr, const og_engine *engine, const og_history *history, og_error *err) {
     og_history *past = (og_history *)(uintptr_t)history;
     const og_addr_layout *l = &addr->layout;
     int64_t width = engine->width;
-    if (history->depth != engine->depth || history->width != engine->width ||
-        history->lists != engine->lists)
-        return og_fail(
-            err, OG_EINVAL, "a history of %d cells of %d codes for scheme %s, which has %d of %d",
-            history->depth, history->width, addr->type->name, engine->depth, engine->width);
+    if (history->depth != engine->depth || history->width != engine->width || history->lists != engine->lists)
+        return og_fail(err, OG_EINVAL, "a history of %d cells of %d codes for scheme %s, which has %d of %d",
+                       history->depth, history->width, addr->type->name, engine->depth, engine->width);
     if (!engine->lists) {
         const int32_t *line = og_history_line(past) + (engine->depth - past->reach) * width;
         int64_t bad = first_bad(l, line, past->reach * width, INT64_MIN);
-        return bad < past->reach * width
-                   ? bad_code(addr, line[bad], bad / width - past->reach, " (history)", err)
-                   : OG_OK;
+        return bad < past->reach * width ? bad_code(addr, line[bad], bad / width - past->reach, " (history)", err)
+                                         : OG_OK;
     }
     og_past lists = og_history_past(past);
     int64_t stride = (engine->depth * width * 4 + 7) / 8 * 2;
@@ -123,15 +116,13 @@ static void part(void *context, int64_t begin, int64_t end, int32_t worker) {
     err.message[0] = 0;
     /* Codes before the part are looked back at: they are checked before they are used. */
     int64_t from = begin > engine->depth ? begin - engine->depth : 0, width = engine->width;
-    int64_t n = (end - from) * width,
-            bad = first_bad(&m->addr->layout, stream->codes + from * width, n, INT64_MIN);
+    int64_t n = (end - from) * width, bad = first_bad(&m->addr->layout, stream->codes + from * width, n, INT64_MIN);
     og_status status;
     if (bad < n) {
         status = bad_code(m->addr, stream->codes[from * width + bad], from + bad / width, "", &err);
     } else {
         og_walk_seek(walk, begin, state);
-        status = og_walk_run(walk, state, begin, end,
-                             (char *)state + og_engine_history_bytes(engine), sink, m, &err);
+        status = og_walk_run(walk, state, begin, end, (char *)state + og_engine_history_bytes(engine), sink, m, &err);
     }
     if (status == OG_OK) return;
     pthread_mutex_lock(&m->lock);
@@ -165,14 +156,13 @@ static og_status run_map(map *m, og_history *history, og_pool *pool, og_error *e
     return OG_OK;
 }
 
-og_status og_addr_map(const og_addr *addr, const og_stream *stream, og_history *history,
-                      og_pool *pool, int64_t *rows, uint8_t *live, int32_t *signs, og_error *err) {
+og_status og_addr_map(const og_addr *addr, const og_stream *stream, og_history *history, og_pool *pool, int64_t *rows,
+                      uint8_t *live, int32_t *signs, og_error *err) {
     const og_addr_layout *layout = &addr->layout;
     og_engine engine = {0};
     OG_TRY(og_engine_make(&layout->window, layout->width, layout->nothing, &engine, err));
     OG_TRY(og_stream_check(&engine, stream, err));
-    if (signs && !addr->type->signs)
-        return og_fail(err, OG_EINVAL, "scheme %s has no sign rows", addr->type->name);
+    if (signs && !addr->type->signs) return og_fail(err, OG_EINVAL, "scheme %s has no sign rows", addr->type->name);
     if (stream->n > 0 && !rows)
         return og_fail(err, OG_EINVAL, "scheme %s: no memory for rows was given", addr->type->name);
     if (history) OG_TRY(check_history(addr, &engine, history, err));
@@ -180,9 +170,7 @@ og_status og_addr_map(const og_addr *addr, const og_stream *stream, og_history *
     int64_t each = (state_bytes + og_workspace_bytes(&engine) + 63) / 64 * 64;
     int64_t workers = stream->n > GRAIN ? threads : 1;
     char *memory = og_alloc(workers * each + state_bytes, 1);
-    if (!memory)
-        return og_fail(err, OG_ENOMEM, "no memory for %lld bytes of windows",
-                       (long long)(workers * each));
+    if (!memory) return og_fail(err, OG_ENOMEM, "no memory for %lld bytes of windows", (long long)(workers * each));
     og_history *base = (og_history *)(memory + workers * each);
     if (history)
         memcpy(base, history, (size_t)state_bytes);
@@ -191,13 +179,8 @@ og_status og_addr_map(const og_addr *addr, const og_stream *stream, og_history *
     og_walk walk;
     og_status status = og_walk_begin(&walk, &engine, stream, base, err);
     if (status == OG_OK) {
-        map m = {.addr = addr,
-                 .walk = &walk,
-                 .rows = rows,
-                 .live = live,
-                 .signs = signs,
-                 .memory = memory,
-                 .each = each};
+        map m = {
+            .addr = addr, .walk = &walk, .rows = rows, .live = live, .signs = signs, .memory = memory, .each = each};
         pthread_mutex_init(&m.lock, NULL);
         status = run_map(&m, history, pool, err);
         pthread_mutex_destroy(&m.lock);
@@ -207,22 +190,16 @@ og_status og_addr_map(const og_addr *addr, const og_stream *stream, og_history *
     return status;
 }
 
-og_status og_addr_map_cells(const og_addr *addr, const og_cells *cells, int64_t *rows,
-                            og_error *err) {
+og_status og_addr_map_cells(const og_addr *addr, const og_cells *cells, int64_t *rows, og_error *err) {
     const og_addr_layout *layout = &addr->layout;
     if (cells->n < 0 || cells->n > OG_BLOCK || cells->width != layout->width ||
         cells->order < layout->window.max_order || cells->order > OG_MAX_ORDER)
-        return og_fail(
-            err, OG_EINVAL,
-            "%lld windows of %d cells of %d codes for scheme %s, which needs %d cells of %d",
-            (long long)cells->n, cells->order, cells->width, addr->type->name,
-            layout->window.max_order, layout->width);
+        return og_fail(err, OG_EINVAL, "%lld windows of %d cells of %d codes for scheme %s, which needs %d cells of %d",
+                       (long long)cells->n, cells->order, cells->width, addr->type->name, layout->window.max_order,
+                       layout->width);
     for (int32_t k = 0; k < layout->window.max_order; k++) {
-        int64_t n = cells->n * cells->width,
-                bad = first_bad(layout, cells->code[k], n, layout->nothing);
-        if (bad < n)
-            return bad_code(addr, cells->code[k][bad], cells->position + bad / cells->width, "",
-                            err);
+        int64_t n = cells->n * cells->width, bad = first_bad(layout, cells->code[k], n, layout->nothing);
+        if (bad < n) return bad_code(addr, cells->code[k][bad], cells->position + bad / cells->width, "", err);
     }
     addr->type->rows(addr->impl, cells, rows);
     blank(layout, cells, rows);

@@ -2,8 +2,7 @@
 #include "addr/mix64.h"
 #include "addr/modulus.h"
 
-static void fold(const og_mix64 *mix, const og_cells *cells, int32_t cell, int32_t head,
-                 uint64_t *sum) {
+static void fold(const og_mix64 *mix, const og_cells *cells, int32_t cell, int32_t head, uint64_t *sum) {
     const int32_t *code = cells->code[cell];
     const uint64_t *multipliers = mix->multipliers + (int64_t)cell * mix->heads + head;
     int64_t stride = (int64_t)mix->cells * mix->heads;
@@ -13,8 +12,7 @@ static void fold(const og_mix64 *mix, const og_cells *cells, int32_t cell, int32
     } else {
         const int8_t *tag = cells->tag[cell];
         for (int64_t i = 0; i < cells->n; i++)
-            sum[i] += (uint64_t)((uint32_t)code[i] + 1u) *
-                      multipliers[(tag[i] & (OG_MIX64_TAGS - 1)) * stride];
+            sum[i] += (uint64_t)((uint32_t)code[i] + 1u) * multipliers[(tag[i] & (OG_MIX64_TAGS - 1)) * stride];
     }
 }
 
@@ -45,8 +43,7 @@ og_mix64_fn *og_mix64_level(int32_t level) {
     if (level == 1 && __builtin_cpu_supports("avx2")) return og_mix64_avx2;
 #endif
 #ifdef OG_HAVE_AVX512
-    if (level == 2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
-        return og_mix64_avx512;
+    if (level == 2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return og_mix64_avx512;
 #endif
     return 0;
 }

@@ -7,8 +7,7 @@
  * products. */
 static inline __m512i product(__m256i code, __m512i m, __m512i m_high) {
     __m512i c = _mm512_cvtepu32_epi64(_mm256_add_epi32(code, _mm256_set1_epi32(1)));
-    return _mm512_add_epi64(_mm512_mul_epu32(c, m),
-                            _mm512_slli_epi64(_mm512_mul_epu32(c, m_high), 32));
+    return _mm512_add_epi64(_mm512_mul_epu32(c, m), _mm512_slli_epi64(_mm512_mul_epu32(c, m_high), 32));
 }
 
 /* floor(z * rows / 2^64); wide: rows of 2^32 and more. */
@@ -21,26 +20,21 @@ static inline __m512i scale(__m512i z, __m512i rows, __m512i rows_high, int wide
     __m512i carry = _mm512_add_epi64(_mm512_and_si512(middle, _mm512_set1_epi64(0xffffffff)),
                                      _mm512_and_si512(other, _mm512_set1_epi64(0xffffffff)));
     __m512i top = _mm512_add_epi64(_mm512_mul_epu32(high, rows_high), _mm512_srli_epi64(carry, 32));
-    return _mm512_add_epi64(
-        top, _mm512_add_epi64(_mm512_srli_epi64(middle, 32), _mm512_srli_epi64(other, 32)));
+    return _mm512_add_epi64(top, _mm512_add_epi64(_mm512_srli_epi64(middle, 32), _mm512_srli_epi64(other, 32)));
 }
 
-static void fold(const og_mix64 *mix, const og_cells *cells, int32_t cell, int32_t head,
-                 uint64_t *sum, int first) {
+static void fold(const og_mix64 *mix, const og_cells *cells, int32_t cell, int32_t head, uint64_t *sum, int first) {
     const int32_t *code = cells->code[cell];
     const int8_t *tag = cells->tag[cell];
     const uint64_t *multipliers = mix->multipliers + (int64_t)cell * mix->heads + head;
     int64_t stride = (int64_t)mix->cells * mix->heads, n = cells->n, i = 0;
-    __m512i m = _mm512_set1_epi64(
-        (int64_t)multipliers[(cells->constant_tag[cell] & (OG_MIX64_TAGS - 1)) * stride]);
+    __m512i m = _mm512_set1_epi64((int64_t)multipliers[(cells->constant_tag[cell] & (OG_MIX64_TAGS - 1)) * stride]);
     __m512i m_high = _mm512_srli_epi64(m, 32);
     for (; i + 8 <= n; i += 8) {
         if (tag) {
-            __m512i t =
-                _mm512_and_si512(_mm512_cvtepi8_epi64(_mm_loadl_epi64((const void *)(tag + i))),
-                                 _mm512_set1_epi64(OG_MIX64_TAGS - 1));
-            m = _mm512_i64gather_epi64(_mm512_mullo_epi64(t, _mm512_set1_epi64(stride)),
-                                       (const void *)multipliers, 8);
+            __m512i t = _mm512_and_si512(_mm512_cvtepi8_epi64(_mm_loadl_epi64((const void *)(tag + i))),
+                                         _mm512_set1_epi64(OG_MIX64_TAGS - 1));
+            m = _mm512_i64gather_epi64(_mm512_mullo_epi64(t, _mm512_set1_epi64(stride)), (const void *)multipliers, 8);
             m_high = _mm512_srli_epi64(m, 32);
         }
         __m512i p = product(_mm256_loadu_si256((const void *)(code + i)), m, m_high);
@@ -49,8 +43,7 @@ static void fold(const og_mix64 *mix, const og_cells *cells, int32_t cell, int32
     }
     for (; i < n; i++) {
         int32_t t = tag ? tag[i] : cells->constant_tag[cell];
-        uint64_t p =
-            (uint64_t)((uint32_t)code[i] + 1u) * multipliers[(t & (OG_MIX64_TAGS - 1)) * stride];
+        uint64_t p = (uint64_t)((uint32_t)code[i] + 1u) * multipliers[(t & (OG_MIX64_TAGS - 1)) * stride];
         sum[i] = first ? p : sum[i] + p;
     }
 }
@@ -69,21 +62,18 @@ static inline __m512i finish(__m512i sum, const og_mix64_column *column) {
 void og_mix64_avx512(const og_mix64 *mix, const og_cells *cells, int64_t *rows) {
     uint64_t sum[OG_BLOCK + 8] __attribute__((aligned(64)));
     int64_t n = cells->n, columns = mix->n_columns;
-    __m512i step =
-        _mm512_mullo_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), _mm512_set1_epi64(columns));
-    for (int64_t i = n; i < OG_BLOCK + 8 && i < n + 8; i++)
-        sum[i] = 0; /* the last lanes are computed, not kept */
+    __m512i step = _mm512_mullo_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), _mm512_set1_epi64(columns));
+    for (int64_t i = n; i < OG_BLOCK + 8 && i < n + 8; i++) sum[i] = 0; /* the last lanes are computed, not kept */
     for (int32_t head = 0; head < mix->heads; head++) {
         int32_t folded = 0;
         for (int32_t c = head; c < mix->n_columns; c += mix->heads) {
             const og_mix64_column *column = &mix->columns[c];
-            for (; folded < column->order; folded++)
-                fold(mix, cells, folded, head, sum, folded == 0);
+            for (; folded < column->order; folded++) fold(mix, cells, folded, head, sum, folded == 0);
             int64_t *out = rows + c, i = 0;
             for (; i < n; i += 8) {
                 __mmask8 keep = (__mmask8)(n - i >= 8 ? 0xffu : (1u << (n - i)) - 1);
-                _mm512_mask_i64scatter_epi64(out + i * columns, keep, step,
-                                             finish(_mm512_loadu_si512(sum + i), column), 8);
+                _mm512_mask_i64scatter_epi64(out + i * columns, keep, step, finish(_mm512_loadu_si512(sum + i), column),
+                                             8);
             }
         }
     }

@@ -13,9 +13,7 @@ typedef struct og_modulus {
     uint64_t wrap;    /* 2^64 mod m: what a negative number's two's complement is too large by */
 } og_modulus;
 
-static inline uint64_t og_high64(uint64_t a, uint64_t b) {
-    return (uint64_t)((og_u128)a * b >> 64);
-}
+static inline uint64_t og_high64(uint64_t a, uint64_t b) { return (uint64_t)((og_u128)a * b >> 64); }
 
 static inline og_modulus og_modulus_of(uint64_t m) {
     og_modulus mod = {m, UINT64_MAX / m, (UINT64_MAX % m + 1) % m};

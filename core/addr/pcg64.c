@@ -17,8 +17,7 @@ static uint32_t mingle(uint32_t x, uint32_t y) {
 }
 
 static void seed_words(uint64_t seed, uint64_t out[4]) {
-    uint32_t entropy[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)}, pool[4],
-             constant = UINT32_C(0x43b0d7e5);
+    uint32_t entropy[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)}, pool[4], constant = UINT32_C(0x43b0d7e5);
     for (int i = 0; i < 4; i++) pool[i] = stir(i < 2 ? entropy[i] : 0, &constant);
     for (int from = 0; from < 4; from++)
         for (int to = 0; to < 4; to++)
@@ -37,8 +36,7 @@ static void seed_words(uint64_t seed, uint64_t out[4]) {
 /* ---- the generator ---- */
 
 static void step(og_pcg64 *rng) {
-    const og_u128 multiplier =
-        (og_u128)UINT64_C(2549297995355413924) << 64 | UINT64_C(4865540595714422341);
+    const og_u128 multiplier = (og_u128)UINT64_C(2549297995355413924) << 64 | UINT64_C(4865540595714422341);
     rng->state = rng->state * multiplier + rng->increment;
 }
 

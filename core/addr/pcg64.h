@@ -11,7 +11,7 @@ typedef struct og_pcg64 {
     int32_t has_kept;
 } og_pcg64;
 
-void og_pcg64_seed(og_pcg64 *rng, uint64_t seed); /* SeedSequence(seed) */
+void og_pcg64_seed(og_pcg64 *rng, uint64_t seed);      /* SeedSequence(seed) */
 uint64_t og_pcg64_below(og_pcg64 *rng, uint64_t high); /* high >= 1 */
 
 #endif

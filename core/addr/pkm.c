@@ -22,8 +22,7 @@ static void offer(og_pkm_hit *best, int64_t *n, int64_t knn, int64_t index, doub
     best[at] = (og_pkm_hit){index, score, 0};
 }
 
-static void nearest(const double *query, const double *keys, int64_t n, int64_t dim, int64_t knn,
-                    og_pkm_hit *best) {
+static void nearest(const double *query, const double *keys, int64_t n, int64_t dim, int64_t knn, og_pkm_hit *best) {
     int64_t kept = 0;
     for (int64_t i = 0; i < n; i++) {
         double score = 0;
@@ -32,13 +31,12 @@ static void nearest(const double *query, const double *keys, int64_t n, int64_t 
     }
 }
 
-og_status og_pkm_search(const double *query, const double *first, const double *second, int64_t n,
-                        int64_t dim, int64_t knn, og_pkm_hit *hits, og_error *err) {
+og_status og_pkm_search(const double *query, const double *first, const double *second, int64_t n, int64_t dim,
+                        int64_t knn, og_pkm_hit *hits, og_error *err) {
     if (n < 1 || dim < 1 || knn < 1 || knn > n || n > INT64_C(1) << 31)
-        return og_fail(
-            err, OG_EINVAL,
-            "%lld hits among %lld sub-keys of %lld values; hits are 1 to the number of sub-keys",
-            (long long)knn, (long long)n, (long long)dim);
+        return og_fail(err, OG_EINVAL,
+                       "%lld hits among %lld sub-keys of %lld values; hits are 1 to the number of sub-keys",
+                       (long long)knn, (long long)n, (long long)dim);
     og_pkm_hit *halves = og_alloc(2 * knn, sizeof *halves);
     if (!halves) return og_fail(err, OG_ENOMEM, "no memory for %lld hits", (long long)knn);
     nearest(query, first, n, dim, knn, halves);

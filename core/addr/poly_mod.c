@@ -25,8 +25,8 @@ og_poly_column *og_poly_new(const og_addr_layout *layout, uint64_t vocab, uint64
     return out;
 }
 
-void og_poly_rows(const og_poly_column *columns, int32_t n_columns, const int32_t *const *code,
-                  int64_t n, int64_t *rows) {
+void og_poly_rows(const og_poly_column *columns, int32_t n_columns, const int32_t *const *code, int64_t n,
+                  int64_t *rows) {
     uint64_t sum[OG_BLOCK];
     for (int32_t c = 0; c < n_columns; c++) {
         const og_poly_column *p = &columns[c];
@@ -34,8 +34,7 @@ void og_poly_rows(const og_poly_column *columns, int32_t n_columns, const int32_
         if (p->wide) {
             for (int64_t i = 0; i < n; i++) {
                 og_u128 s = 0;
-                for (int32_t k = 0; k < p->order; k++)
-                    s += (og_u128)p->weight[k] * (uint64_t)code[k][i];
+                for (int32_t k = 0; k < p->order; k++) s += (og_u128)p->weight[k] * (uint64_t)code[k][i];
                 out[i * n_columns] = (int64_t)((uint64_t)(s % p->modulus.m) + p->base);
             }
             continue;
@@ -52,18 +51,15 @@ void og_poly_rows(const og_poly_column *columns, int32_t n_columns, const int32_
         }
         og_modulus modulus = p->modulus;
         uint64_t base = p->base;
-        for (int64_t i = 0; i < n; i++)
-            out[i * n_columns] = (int64_t)(og_mod(sum[i], &modulus) + base);
+        for (int64_t i = 0; i < n; i++) out[i * n_columns] = (int64_t)(og_mod(sum[i], &modulus) + base);
     }
 }
 
-og_status og_poly_split_columns(og_addr_layout *layout, const char *place, int64_t max_order,
-                                int64_t splits, int64_t rows0, int64_t row_step,
-                                int32_t global_rows, og_error *err) {
+og_status og_poly_split_columns(og_addr_layout *layout, const char *place, int64_t max_order, int64_t splits,
+                                int64_t rows0, int64_t row_step, int32_t global_rows, og_error *err) {
     int64_t n = (max_order - 1) * splits;
     if (n < 1 || n > OG_COLUMNS_MOST)
-        return og_fail(err, OG_EINVAL,
-                       "%s: %lld orders of %lld splits; an addressing has 1 to %d columns", place,
+        return og_fail(err, OG_EINVAL, "%s: %lld orders of %lld splits; an addressing has 1 to %d columns", place,
                        (long long)(max_order - 1), (long long)splits, OG_COLUMNS_MOST);
     int64_t orders[OG_COLUMNS_MOST], rows[OG_COLUMNS_MOST];
     for (int64_t j = 0; j < n; j++) {

@@ -17,12 +17,11 @@ typedef struct og_poly_column {
 /* n columns for codes below limit; og_release. NULL when memory is short. */
 og_poly_column *og_poly_new(const og_addr_layout *layout, uint64_t vocab, uint64_t limit);
 /* code[k][n]; rows[n][columns]. */
-void og_poly_rows(const og_poly_column *columns, int32_t n_columns, const int32_t *const *code,
-                  int64_t n, int64_t *rows);
+void og_poly_rows(const og_poly_column *columns, int32_t n_columns, const int32_t *const *code, int64_t n,
+                  int64_t *rows);
 
 /* orders[2 .. max_order] x splits with rows0 + row_step * j rows: OTT's and LongCat's layout. */
-og_status og_poly_split_columns(og_addr_layout *layout, const char *place, int64_t max_order,
-                                int64_t splits, int64_t rows0, int64_t row_step,
-                                int32_t global_rows, og_error *err);
+og_status og_poly_split_columns(og_addr_layout *layout, const char *place, int64_t max_order, int64_t splits,
+                                int64_t rows0, int64_t row_step, int32_t global_rows, og_error *err);
 
 #endif

@@ -5,9 +5,7 @@
 
 #include <omnigram/memory.h>
 
-static uint64_t times(uint64_t a, uint64_t b, uint64_t n) {
-    return (uint64_t)((og_u128)a * b % n);
-}
+static uint64_t times(uint64_t a, uint64_t b, uint64_t n) { return (uint64_t)((og_u128)a * b % n); }
 
 static uint64_t power(uint64_t a, uint64_t e, uint64_t n) {
     uint64_t out = 1;
@@ -66,12 +64,10 @@ static int64_t place_of(const og_prime_set *set, uint64_t value) {
 og_status og_prime_take(og_prime_set *set, uint64_t n, uint64_t *prime, og_error *err) {
     uint64_t p = n;
     int64_t at;
-    if (set->n == set->most)
-        return og_fail(err, OG_EINTERNAL, "more than %lld primes are taken", (long long)set->most);
+    if (set->n == set->most) return og_fail(err, OG_EINTERNAL, "more than %lld primes are taken", (long long)set->most);
     do {
         p = og_prime_above(p);
-        if (!p)
-            return og_fail(err, OG_EINVAL, "no prime is left above %llu", (unsigned long long)n);
+        if (!p) return og_fail(err, OG_EINVAL, "no prime is left above %llu", (unsigned long long)n);
         at = place_of(set, p);
     } while (at < set->n && set->values[at] == p);
     for (int64_t i = set->n; i > at; i--) set->values[i] = set->values[i - 1];

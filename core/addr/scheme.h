@@ -25,11 +25,11 @@ typedef struct og_addr_keys {
 
 /* orders[n], rows[n] to layout->columns: checks them, numbers the heads of each order, sums the
  * bases when global. Sets the window's max_order. place names the config in messages. */
-og_status og_addr_columns(og_addr_layout *layout, const char *place, const int64_t *orders,
-                          const int64_t *rows, int64_t n, int32_t global_rows, og_error *err);
+og_status og_addr_columns(og_addr_layout *layout, const char *place, const int64_t *orders, const int64_t *rows,
+                          int64_t n, int32_t global_rows, og_error *err);
 /* The same for lists of the config: rows has one number a column or one for all. */
-og_status og_addr_listed_columns(og_addr_layout *layout, const char *place, og_i64_list orders,
-                                 og_i64_list rows, int32_t global_rows, og_error *err);
+og_status og_addr_listed_columns(og_addr_layout *layout, const char *place, og_i64_list orders, og_i64_list rows,
+                                 int32_t global_rows, og_error *err);
 /* Keys of the schemes that hash as many rows as they are told: mix64 and the controls. */
 typedef struct og_hashed_keys {
     og_i64_list orders, rows;
@@ -49,16 +49,15 @@ typedef struct og_hashed_keys {
      "raise rows to distinct primes"}
 /* clang-format on */
 /* Order-major, heads within an order. */
-og_status og_addr_hashed_columns(og_addr_layout *layout, const char *place,
-                                 const og_hashed_keys *keys, int32_t global_rows, og_error *err);
+og_status og_addr_hashed_columns(og_addr_layout *layout, const char *place, const og_hashed_keys *keys,
+                                 int32_t global_rows, og_error *err);
 
 /* A list as it is given, or one number repeated n times; wrong lengths are errors. out [n]. */
-og_status og_addr_expand(const char *place, const char *key, og_i64_list list, int64_t n,
-                         int64_t *out, og_error *err);
+og_status og_addr_expand(const char *place, const char *key, og_i64_list list, int64_t n, int64_t *out, og_error *err);
 
 /* Appends to a string that grows; *text is og_alloc'ed (NULL at first). */
-og_status og_addr_text(char **text, int64_t *length, int64_t *capacity, og_error *err,
-                       const char *format, ...) OG_PRINTF(5, 6);
+og_status og_addr_text(char **text, int64_t *length, int64_t *capacity, og_error *err, const char *format, ...)
+    OG_PRINTF(5, 6);
 
 /* An addressing's scheme, for a scheme that wraps another. */
 const og_addr_impl *og_addr_impl_of(const og_addr *addr);

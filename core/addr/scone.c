@@ -15,9 +15,7 @@ struct og_scone {
 };
 
 /* Newest token first, so that longer windows continue the hash of shorter ones. */
-static uint64_t more(uint64_t hash, int32_t id) {
-    return og_splitmix64(hash ^ (uint64_t)(uint32_t)id);
-}
+static uint64_t more(uint64_t hash, int32_t id) { return og_splitmix64(hash ^ (uint64_t)(uint32_t)id); }
 
 /* The slot of the n-gram that ends before `end`, or the free one where it would be. */
 static int64_t find(const og_scone *s, uint64_t hash, const int32_t *end, int64_t length) {
@@ -25,9 +23,7 @@ static int64_t find(const og_scone *s, uint64_t hash, const int32_t *end, int64_
         int64_t i = s->slots[slot];
         if (i < 0) return slot;
         int64_t own = s->first[i + 1] - s->first[i];
-        if (own == length &&
-            !memcmp(s->ids + s->first[i], end - length, (size_t)length * sizeof *end))
-            return slot;
+        if (own == length && !memcmp(s->ids + s->first[i], end - length, (size_t)length * sizeof *end)) return slot;
     }
 }
 
@@ -39,24 +35,22 @@ static og_status fill(og_scone *s, const int64_t *lengths, og_error *err) {
         for (int64_t k = 1; k <= lengths[i]; k++) hash = more(hash, end[-k]);
         int64_t slot = find(s, hash, end, lengths[i]);
         if (s->slots[slot] >= 0)
-            return og_fail(err, OG_EINVAL, "n-gram %lld is n-gram %lld again", (long long)i,
-                           (long long)s->slots[slot]);
+            return og_fail(err, OG_EINVAL, "n-gram %lld is n-gram %lld again", (long long)i, (long long)s->slots[slot]);
         s->slots[slot] = i;
         s->lengths[lengths[i]] = 1;
     }
     return OG_OK;
 }
 
-og_status og_scone_new(const int32_t *ids, const int64_t *lengths, int64_t n, int64_t max_order,
-                       og_scone **out, og_error *err) {
+og_status og_scone_new(const int32_t *ids, const int64_t *lengths, int64_t n, int64_t max_order, og_scone **out,
+                       og_error *err) {
     int64_t total = 0, slots = 16;
     if (n < 0 || max_order < 1 || max_order > 1 << 20)
-        return og_fail(err, OG_EINVAL, "%lld n-grams of at most %lld tokens", (long long)n,
-                       (long long)max_order);
+        return og_fail(err, OG_EINVAL, "%lld n-grams of at most %lld tokens", (long long)n, (long long)max_order);
     for (int64_t i = 0; i < n; i++) {
         if (lengths[i] < 1 || lengths[i] > INT64_MAX / 8 - total)
-            return og_fail(err, OG_EINVAL, "n-gram %lld has %lld tokens; it has at least 1",
-                           (long long)i, (long long)lengths[i]);
+            return og_fail(err, OG_EINVAL, "n-gram %lld has %lld tokens; it has at least 1", (long long)i,
+                           (long long)lengths[i]);
         total += lengths[i];
     }
     while (slots < 2 * n) slots *= 2;
@@ -95,12 +89,11 @@ void og_scone_free(og_scone *s) {
     og_release(s);
 }
 
-og_status og_scone_match(const og_scone *s, const int32_t *ids, int64_t n,
-                         const int64_t *doc_starts, int64_t n_docs, int64_t *match, og_error *err) {
+og_status og_scone_match(const og_scone *s, const int32_t *ids, int64_t n, const int64_t *doc_starts, int64_t n_docs,
+                         int64_t *match, og_error *err) {
     for (int64_t d = 0, before = 0; d < n_docs; before = doc_starts[d++])
         if (doc_starts[d] < before || doc_starts[d] > n)
-            return og_fail(err, OG_EINVAL,
-                           "document start %lld (number %lld) is not in [%lld, %lld]",
+            return og_fail(err, OG_EINVAL, "document start %lld (number %lld) is not in [%lld, %lld]",
                            (long long)doc_starts[d], (long long)d, (long long)before, (long long)n);
     int64_t start = 0, d = 0;
     for (int64_t t = 0; t < n; t++) {

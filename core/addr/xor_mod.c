@@ -11,11 +11,9 @@ og_status og_xor_make(og_xor_hash *hash, const og_addr_layout *layout, og_error 
     hash->cells = layout->window.max_order;
     hash->modulus = og_alloc(hash->n_columns, sizeof *hash->modulus);
     hash->columns = og_alloc(hash->n_columns, sizeof *hash->columns);
-    if (!hash->modulus || !hash->columns)
-        return og_fail(err, OG_ENOMEM, "no memory for %d columns", hash->n_columns);
+    if (!hash->modulus || !hash->columns) return og_fail(err, OG_ENOMEM, "no memory for %d columns", hash->n_columns);
     memcpy(hash->columns, layout->columns, (size_t)hash->n_columns * sizeof *hash->columns);
-    for (int32_t c = 0; c < hash->n_columns; c++)
-        hash->modulus[c] = og_modulus_of((uint64_t)layout->columns[c].rows);
+    for (int32_t c = 0; c < hash->n_columns; c++) hash->modulus[c] = og_modulus_of((uint64_t)layout->columns[c].rows);
     return OG_OK;
 }
 
@@ -38,8 +36,7 @@ void og_xor_rows(const og_xor_hash *hash, const int32_t *const *code, int64_t n,
         int64_t base = hash->columns[c].base, *out = rows + c;
         /* Signed, as the published code is: its multipliers keep the products below 2^63, a
          * checkpoint's own may not. */
-        for (int64_t i = 0; i < n; i++)
-            out[i * n_columns] = base + (int64_t)og_floor_mod(mix[i], &modulus);
+        for (int64_t i = 0; i < n; i++) out[i * n_columns] = base + (int64_t)og_floor_mod(mix[i], &modulus);
     }
 }
 
@@ -48,8 +45,7 @@ og_status og_xor_constants(const og_xor_hash *hash, char **json, og_error *err) 
     int64_t length = 0, capacity = 0;
     og_status status = og_addr_text(&text, &length, &capacity, err, "{\"multipliers\":[");
     for (int32_t k = 0; status == OG_OK && k < hash->cells; k++)
-        status = og_addr_text(&text, &length, &capacity, err, "%s%lld", k ? "," : "",
-                              (long long)hash->multiplier[k]);
+        status = og_addr_text(&text, &length, &capacity, err, "%s%lld", k ? "," : "", (long long)hash->multiplier[k]);
     if (status == OG_OK) status = og_addr_text(&text, &length, &capacity, err, "],\"primes\":[");
     for (int32_t c = 0; status == OG_OK && c < hash->n_columns; c++)
         status = og_addr_text(&text, &length, &capacity, err, "%s%lld",

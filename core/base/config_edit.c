@@ -108,6 +108,7 @@ static og_status merge(og_config *base, const og_config *over, og_error *err) {
 og_status og_config_merge(og_config *base, const og_config *over, og_error *err) {
     if (!over) return OG_OK;
     if (base->kind != OG_CONFIG_MAP || over->kind != OG_CONFIG_MAP)
-        return og_fail(err, OG_EINVAL, "%s: only maps can be merged", base->kind != OG_CONFIG_MAP ? base->place : over->place);
+        return og_fail(err, OG_EINVAL, "%s: only maps can be merged",
+                       base->kind != OG_CONFIG_MAP ? base->place : over->place);
     return merge(base, over, err);
 }

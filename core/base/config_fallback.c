@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LISTS 256
+#define LISTS  256
 #define VALUES 4096
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -33,8 +33,10 @@ static int64_t parse(const char *text) {
 static og_status intern(const char *text, og_i64_list *out, og_error *err) {
     int64_t n = parse(text);
     if (n < 0)
-        return og_fail(err, OG_EINTERNAL, "the default '%.80s' of a key table is no list of integers, or the %d there "
-                       "is room for are used up", text, VALUES);
+        return og_fail(err, OG_EINTERNAL,
+                       "the default '%.80s' of a key table is no list of integers, or the %d there "
+                       "is room for are used up",
+                       text, VALUES);
     for (int64_t i = 0; i < n_lists; i++)
         if (lists[i].n == n && memcmp(lists[i].values, store + n_values, (size_t)n * sizeof *store) == 0) {
             *out = (og_i64_list){lists[i].values, n};

@@ -191,8 +191,7 @@ static og_status check_unknown(const og_config *map, const og_key *keys, og_erro
         if (key->name) continue;
         char where[OG_WHERE_TEXT], known[160] = "";
         og_config_where(map->entries[i].value, where);
-        if (nearest)
-            return og_fail(err, OG_EINVAL, "%s: unknown key; did you mean '%s'?", where, nearest);
+        if (nearest) return og_fail(err, OG_EINVAL, "%s: unknown key; did you mean '%s'?", where, nearest);
         size_t n = 0;
         for (key = keys; key->name && n < sizeof known; key++)
             n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", key == keys ? "" : ", ", key->name);

@@ -56,7 +56,8 @@ static og_status resolve_integer(og_config *node, const char *text, int base, og
     errno = 0;
     long long value = strtoll(base == 10 ? text : text + 2, NULL, base);
     if (errno == ERANGE)
-        return og_fail(err, OG_EFORMAT, "%s: the integer %.40s does not fit in 64 bits (at most %lld; quote it to keep text)",
+        return og_fail(err, OG_EFORMAT,
+                       "%s: the integer %.40s does not fit in 64 bits (at most %lld; quote it to keep text)",
                        node->place, text, (long long)INT64_MAX);
     node->kind = OG_CONFIG_INTEGER;
     node->integer = value;
@@ -107,8 +108,8 @@ static int increment(char *text) {
     return 0;
 }
 
-/* The shortest "d.ddde-xx" that reads back as value > 0. Below a power of two the doubles lie twice as dense as above it,
- * so the nearest decimal may miss where the one above it does not. */
+/* The shortest "d.ddde-xx" that reads back as value > 0. Below a power of two the doubles lie twice as dense as above
+ * it, so the nearest decimal may miss where the one above it does not. */
 static void shortest(double value, char text[OG_NUMBER_TEXT]) {
     for (int precision = 0; precision < 17; precision++) {
         snprintf(text, OG_NUMBER_TEXT, "%.*e", precision, value);

@@ -109,8 +109,7 @@ og_status og_tree_append(og_config *parent, const char *key, og_config *value, o
         int64_t at = lower_bound(parent, key, bytes);
         if (at < parent->size && strcmp(parent->entries[parent->order[at]].key, key) == 0) {
             const og_config *first = parent->entries[parent->order[at]].value;
-            return og_fail(err, OG_EFORMAT, "%s: key '%s' stands twice (first at %s)", value->place, key,
-                           first->place);
+            return og_fail(err, OG_EFORMAT, "%s: key '%s' stands twice (first at %s)", value->place, key, first->place);
         }
         memmove(parent->order + at + 1, parent->order + at, (size_t)(parent->size - at) * sizeof(int64_t));
         parent->order[at] = parent->size;
@@ -147,12 +146,10 @@ og_status og_tree_seal(og_config *list, og_error *err) {
 }
 
 /* The depth of a tree is limited where it is made, so recursion is too. */
-static og_status copy_node(og_tree *tree, const og_config *node, const char **last_from,
-                           const char **last_to, int64_t limit, int64_t *nodes, og_config **out,
-                           og_error *err) {
+static og_status copy_node(og_tree *tree, const og_config *node, const char **last_from, const char **last_to,
+                           int64_t limit, int64_t *nodes, og_config **out, og_error *err) {
     if (++*nodes > limit)
-        return og_fail(err, OG_EFORMAT, "%s: aliases expand to more than %lld values", node->place,
-                       (long long)limit);
+        return og_fail(err, OG_EFORMAT, "%s: aliases expand to more than %lld values", node->place, (long long)limit);
     if (node->place != *last_from) { /* neighbours share a place: copy it once */
         OG_TRY(og_tree_string(tree, node->place, (int64_t)strlen(node->place), last_to, err));
         *last_from = node->place;

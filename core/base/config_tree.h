@@ -7,7 +7,7 @@
 
 #include <omnigram/config.h>
 
-#define OG_CONFIG_DEPTH 64
+#define OG_CONFIG_DEPTH      64
 #define OG_CONFIG_FILE_LIMIT (INT64_C(256) << 20)
 
 typedef struct og_tree og_tree;
@@ -46,10 +46,8 @@ struct og_tree {
 
 og_status og_tree_new(og_tree **out, og_error *err) OG_MUST_USE;
 void og_tree_free(og_tree *tree);
-og_status og_tree_string(og_tree *tree, const char *text, int64_t bytes, const char **out,
-                         og_error *err) OG_MUST_USE;
-og_status og_tree_node(og_tree *tree, int32_t kind, const char *place, og_config **out,
-                       og_error *err) OG_MUST_USE;
+og_status og_tree_string(og_tree *tree, const char *text, int64_t bytes, const char **out, og_error *err) OG_MUST_USE;
+og_status og_tree_node(og_tree *tree, int32_t kind, const char *place, og_config **out, og_error *err) OG_MUST_USE;
 /* Puts value behind the last element of a list, or of a map under key (refuses a duplicate). */
 og_status og_tree_append(og_config *parent, const char *key, og_config *value, og_error *err) OG_MUST_USE;
 /* Replaces the value of an entry, or appends. key is copied. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <yaml.h>
 
-#define ANCHORS 64          /* of one document */
+#define ANCHORS      64     /* of one document */
 #define ALIAS_VALUES 100000 /* values that aliases may make, so that a small file stays a small tree */
 
 typedef struct anchor {
@@ -56,8 +56,7 @@ static og_status attach(builder *b, og_config *node, og_error *err) {
 
 static og_status add_anchor(builder *b, const yaml_char_t *name, og_config *node, int complete, og_error *err) {
     if (!name) return OG_OK;
-    if (b->n_anchors == ANCHORS)
-        return og_fail(err, OG_EFORMAT, "%s: more than %d anchors", node->place, ANCHORS);
+    if (b->n_anchors == ANCHORS) return og_fail(err, OG_EFORMAT, "%s: more than %d anchors", node->place, ANCHORS);
     anchor *a = &b->anchors[b->n_anchors];
     OG_TRY(og_tree_string(b->tree, (const char *)name, (int64_t)strlen((const char *)name), &a->name, err));
     a->node = node;
@@ -70,7 +69,8 @@ static og_status add_anchor(builder *b, const yaml_char_t *name, og_config *node
 static og_status on_alias(builder *b, const yaml_event_t *event, og_error *err) {
     const char *name = (const char *)event->data.alias.anchor;
     if (b->depth && b->open[b->depth - 1]->kind == OG_CONFIG_MAP && !b->key[b->depth - 1])
-        return og_fail(err, OG_EFORMAT, "%s: a key must be a single word or text, not the alias '*%.60s'", b->place, name);
+        return og_fail(err, OG_EFORMAT, "%s: a key must be a single word or text, not the alias '*%.60s'", b->place,
+                       name);
     for (int i = b->n_anchors - 1; i >= 0; i--) { /* the last anchor of a name counts */
         anchor *a = &b->anchors[i];
         if (strcmp(a->name, name) != 0) continue;
@@ -96,13 +96,13 @@ static og_status on_scalar(builder *b, const yaml_event_t *event, og_error *err)
     const char *text = (const char *)event->data.scalar.value;
     int64_t bytes = (int64_t)event->data.scalar.length;
     OG_TRY(check_tag(b, event->data.scalar.tag, YAML_STR_TAG, err));
-    if (memchr(text, 0, (size_t)bytes))
-        return og_fail(err, OG_EFORMAT, "%s: text with a zero character", b->place);
+    if (memchr(text, 0, (size_t)bytes)) return og_fail(err, OG_EFORMAT, "%s: text with a zero character", b->place);
     const char *copy;
     OG_TRY(og_tree_string(b->tree, text, bytes, &copy, err));
     if (b->depth && b->open[b->depth - 1]->kind == OG_CONFIG_MAP && !b->key[b->depth - 1]) {
         if (strcmp(copy, "<<") == 0 && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
-            return og_fail(err, OG_ENOTSUP, "%s: merge keys ('<<') are not part of YAML 1.2; write the keys out", b->place);
+            return og_fail(err, OG_ENOTSUP, "%s: merge keys ('<<') are not part of YAML 1.2; write the keys out",
+                           b->place);
         if (event->data.scalar.anchor)
             return og_fail(err, OG_ENOTSUP, "%s: an anchor on the key '%.60s'", b->place, copy);
         b->key[b->depth - 1] = copy;

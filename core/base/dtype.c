@@ -9,12 +9,15 @@ static const struct {
     og_dtype dtype;
     int32_t bits;
 } types[] = {
-    {"F32", "FP32", OG_F32, 32},   {"BF16", "BF16", OG_BF16, 16},           {"F16", "FP16", OG_F16, 16},
-    {"F8_E4M3", "FP8_E4M3", OG_FP8_E4M3, 8}, {"I8", "INT8", OG_INT8, 8},    {"NF4", "NF4", OG_NF4, 4},
-    {"F64", "FP64", OG_F64, 64},   {"U8", "UINT8", OG_U8, 8},               {"I16", "INT16", OG_I16, 16},
-    {"I32", "INT32", OG_I32, 32},  {"I64", "INT64", OG_I64, 64},            {"BOOL", "BOOL", OG_BOOL, 8},
-    {"U16", "UINT16", OG_U16, 16}, {"U32", "UINT32", OG_U32, 32},           {"U64", "UINT64", OG_U64, 64},
-    {"F8_E5M2", "FP8_E5M2", OG_FP8_E5M2, 8}, {"F8_E8M0", "UE8M0", OG_UE8M0, 8},
+    {"F32", "FP32", OG_F32, 32},       {"BF16", "BF16", OG_BF16, 16},
+    {"F16", "FP16", OG_F16, 16},       {"F8_E4M3", "FP8_E4M3", OG_FP8_E4M3, 8},
+    {"I8", "INT8", OG_INT8, 8},        {"NF4", "NF4", OG_NF4, 4},
+    {"F64", "FP64", OG_F64, 64},       {"U8", "UINT8", OG_U8, 8},
+    {"I16", "INT16", OG_I16, 16},      {"I32", "INT32", OG_I32, 32},
+    {"I64", "INT64", OG_I64, 64},      {"BOOL", "BOOL", OG_BOOL, 8},
+    {"U16", "UINT16", OG_U16, 16},     {"U32", "UINT32", OG_U32, 32},
+    {"U64", "UINT64", OG_U64, 64},     {"F8_E5M2", "FP8_E5M2", OG_FP8_E5M2, 8},
+    {"F8_E8M0", "UE8M0", OG_UE8M0, 8},
 };
 enum { N_TYPES = sizeof types / sizeof *types };
 
@@ -76,10 +79,10 @@ uint16_t og_f16_from_f32(float value) {
         uint32_t payload = a >> 13 & 0x3FF;
         return (uint16_t)(sign | 0x7C00 | (payload ? payload : 0x200));
     }
-    if (a >= 0x477FF000) return (uint16_t)(sign | 0x7C00);            /* 65520 and more round to infinity */
+    if (a >= 0x477FF000) return (uint16_t)(sign | 0x7C00); /* 65520 and more round to infinity */
     if (a >= 0x38800000) return (uint16_t)(sign | (shift_even(a, 13) - (112 << 10))); /* 2^-14: normal */
-    if (a < 0x33000000) return (uint16_t)sign;                        /* below 2^-25 */
-    int shift = 126 - (int)(a >> 23);                                 /* units of 2^-24 */
+    if (a < 0x33000000) return (uint16_t)sign;                                        /* below 2^-25 */
+    int shift = 126 - (int)(a >> 23);                                                 /* units of 2^-24 */
     return (uint16_t)(sign | shift_even((a & 0x7FFFFF) | 0x800000, shift));
 }
 
@@ -95,10 +98,10 @@ float og_f32_from_f16(uint16_t bits) {
 uint8_t og_e4m3_from_f32(float value) {
     uint32_t bits = bits_of(value), sign = bits >> 24 & 0x80, a = bits & 0x7FFFFFFF;
     if (a > 0x7F800000) return (uint8_t)(sign | 0x7F);
-    if (a >= 0x43E00000) return (uint8_t)(sign | 0x7E);               /* 448 and more */
+    if (a >= 0x43E00000) return (uint8_t)(sign | 0x7E);                             /* 448 and more */
     if (a >= 0x3C800000) return (uint8_t)(sign | (shift_even(a, 20) - (120 << 3))); /* 2^-6: normal */
-    if (a < 0x3A800000) return (uint8_t)sign;                         /* below 2^-10 */
-    int shift = 141 - (int)(a >> 23);                                 /* units of 2^-9 */
+    if (a < 0x3A800000) return (uint8_t)sign;                                       /* below 2^-10 */
+    int shift = 141 - (int)(a >> 23);                                               /* units of 2^-9 */
     return (uint8_t)(sign | shift_even((a & 0x7FFFFF) | 0x800000, shift));
 }
 

@@ -14,17 +14,17 @@
 #include <unistd.h>
 
 #define BUFFER (256 << 10)
-#define TRIES 100
+#define TRIES  100
 
 struct og_writer {
-    char *path;      /* links resolved, so that the file behind a link is replaced and not the link */
+    char *path; /* links resolved, so that the file behind a link is replaced and not the link */
     char *temporary;
     char *buffer;
     int fd;
-    int32_t failed;  /* a failed write makes commit fail too */
-    int64_t used;    /* of buffer */
-    int64_t offset;  /* of buffer[0] in the file */
-    int64_t end;     /* bytes of the file so far */
+    int32_t failed; /* a failed write makes commit fail too */
+    int64_t used;   /* of buffer */
+    int64_t offset; /* of buffer[0] in the file */
+    int64_t end;    /* bytes of the file so far */
 };
 
 static void free_writer(og_writer *writer) {
@@ -125,7 +125,8 @@ static og_status flush(og_writer *writer, og_error *err) {
 static og_status check_usable(const og_writer *writer, int64_t offset, int64_t bytes, og_error *err) {
     if (writer->failed) return og_fail(err, OG_EIO, "%s: an earlier write of it failed", writer->path);
     if (bytes < 0 || offset > INT64_MAX - bytes)
-        return og_fail(err, OG_EINVAL, "%s: cannot write %lld bytes at %lld", writer->path, (long long)bytes, (long long)offset);
+        return og_fail(err, OG_EINVAL, "%s: cannot write %lld bytes at %lld", writer->path, (long long)bytes,
+                       (long long)offset);
     return OG_OK;
 }
 

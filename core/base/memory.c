@@ -34,8 +34,7 @@ og_status og_grow(void **array, int64_t *capacity, int64_t n, size_t size, og_er
         grown *= 2;
     }
     void *memory = og_alloc(grown, size);
-    if (!memory)
-        return og_fail(err, OG_ENOMEM, "no memory for %lld elements of %zu bytes", (long long)grown, size);
+    if (!memory) return og_fail(err, OG_ENOMEM, "no memory for %lld elements of %zu bytes", (long long)grown, size);
     if (*array) memcpy(memory, *array, (size_t)*capacity * size);
     og_release(*array);
     *array = memory;

@@ -25,7 +25,8 @@ og_status og_module_symbol(const char *leaf, const char *symbol, void **out, og_
             return OG_OK;
         }
         const char *reason = dlerror();
-        if (i == 0 || (reason && !strstr(reason, "No such file"))) snprintf(why, sizeof why, "%s", reason ? reason : path);
+        if (i == 0 || (reason && !strstr(reason, "No such file")))
+            snprintf(why, sizeof why, "%s", reason ? reason : path);
     }
     return og_fail(err, OG_ENOTSUP, "cannot open %s: %s", leaf, why);
 }

@@ -17,12 +17,12 @@ struct og_pool {
     pthread_mutex_t lock;  /* of all below but `next` */
     pthread_cond_t wake, idle;
     int32_t threads, started;
-    int32_t open;      /* the job takes workers */
-    int32_t active;    /* workers inside it */
+    int32_t open;   /* the job takes workers */
+    int32_t active; /* workers inside it */
     int32_t stop;
     int32_t has_caller;
     pthread_t caller;
-    uint64_t job;      /* number of the job */
+    uint64_t job; /* number of the job */
     og_range_fn *fn;
     void *context;
     int64_t n, grain, parts;

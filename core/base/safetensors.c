@@ -12,9 +12,10 @@ og_status og_array_bytes(const char *file, const char *name, og_dtype dtype, int
                          int64_t *bytes, og_error *err) {
     int64_t total = og_dtype_bits(dtype) / 8;
     if (total == 0)
-        return og_fail(err, OG_EINVAL, "%.200s: array '%.100s': safetensors has no element type %s (%d); store packed "
-                       "values as U8", file, name, og_dtype_name(dtype) ? og_dtype_name(dtype) : "of that number",
-                       (int)dtype);
+        return og_fail(err, OG_EINVAL,
+                       "%.200s: array '%.100s': safetensors has no element type %s (%d); store packed "
+                       "values as U8",
+                       file, name, og_dtype_name(dtype) ? og_dtype_name(dtype) : "of that number", (int)dtype);
     if (rank < 0 || rank > OG_MAX_RANK)
         return og_fail(err, OG_ENOTSUP, "%.200s: array '%.100s' has %d dimensions; at most %d are supported", file,
                        name, (int)rank, OG_MAX_RANK);

@@ -22,10 +22,10 @@ struct og_arrays {
     og_map *map;
     int32_t writable;
     json_t *header;
-    json_t *metadata;  /* borrowed from header; NULL when absent */
-    const char *data;  /* behind the header */
+    json_t *metadata; /* borrowed from header; NULL when absent */
+    const char *data; /* behind the header */
     int64_t data_bytes;
-    array *arrays;     /* by offset */
+    array *arrays; /* by offset */
     array **by_name;
     int64_t n;
     pthread_mutex_t lock; /* of each array's copy: const calls may run together */
@@ -39,24 +39,26 @@ static og_status read_header(og_arrays *a, og_error *err) {
     int64_t bytes = og_map_bytes(a->map), length = 0;
     const unsigned char *file = og_map_data(a->map);
     if (bytes < 8)
-        return og_fail(err, OG_EFORMAT, "%s: has %lld bytes; a safetensors file has at least 8", a->path, (long long)bytes);
+        return og_fail(err, OG_EFORMAT, "%s: has %lld bytes; a safetensors file has at least 8", a->path,
+                       (long long)bytes);
     for (int i = 7; i >= 0; i--) {
         if (length > INT64_MAX >> 8) return og_fail(err, OG_EFORMAT, "%s: its header length is over 2^63", a->path);
         length = length << 8 | file[i];
     }
     if (length > OG_HEADER_LIMIT)
-        return og_fail(err, OG_EFORMAT, "%s: its header says it has %lld bytes; at most %lld are allowed (is it a safetensors file?)",
+        return og_fail(err, OG_EFORMAT,
+                       "%s: its header says it has %lld bytes; at most %lld are allowed (is it a safetensors file?)",
                        a->path, (long long)length, (long long)OG_HEADER_LIMIT);
     if (length > bytes - 8)
         return og_fail(err, OG_EFORMAT, "%s: its header should have %lld bytes, but the file ends after %lld", a->path,
                        (long long)length, (long long)bytes - 8);
-    if (length == 0 || file[8] != '{') return og_fail(err, OG_EFORMAT, "%s: its header does not begin with '{'", a->path);
+    if (length == 0 || file[8] != '{')
+        return og_fail(err, OG_EFORMAT, "%s: its header does not begin with '{'", a->path);
     json_error_t fault;
     a->header = json_loadb((const char *)file + 8, (size_t)length, JSON_REJECT_DUPLICATES, &fault);
     if (!a->header && json_error_code(&fault) == json_error_out_of_memory)
         return og_fail(err, OG_ENOMEM, "%s: no memory for its header", a->path);
-    if (!a->header)
-        return og_fail(err, OG_EFORMAT, "%s: its header, byte %d: %s", a->path, fault.position, fault.text);
+    if (!a->header) return og_fail(err, OG_EFORMAT, "%s: its header, byte %d: %s", a->path, fault.position, fault.text);
     a->data = (const char *)file + 8 + length;
     a->data_bytes = bytes - 8 - length;
     return OG_OK;
@@ -68,13 +70,13 @@ static og_status check_metadata(og_arrays *a, og_error *err) {
     if (!json_is_object(a->metadata)) return og_fail(err, OG_EFORMAT, "%s: its " OG_METADATA_KEY " is no map", a->path);
     const char *key;
     json_t *value;
-    json_object_foreach(a->metadata, key, value)
-        if (!json_is_string(value))
-            return og_fail(err, OG_EFORMAT, "%s: its " OG_METADATA_KEY " '%.100s' is no string", a->path, key);
+    json_object_foreach(a->metadata, key, value) if (!json_is_string(value)) return og_fail(
+        err, OG_EFORMAT, "%s: its " OG_METADATA_KEY " '%.100s' is no string", a->path, key);
     return OG_OK;
 }
 
-static og_status read_shape(const og_arrays *a, const char *name, const json_t *shape, og_array_info *info, og_error *err) {
+static og_status read_shape(const og_arrays *a, const char *name, const json_t *shape, og_array_info *info,
+                            og_error *err) {
     if (!json_is_array(shape)) return fail_array(a, name, "has no list 'shape'", err);
     size_t rank = json_array_size(shape);
     if (rank > OG_MAX_RANK)
@@ -97,7 +99,8 @@ static og_status read_array(const og_arrays *a, const char *name, const json_t *
     if (!dtype) return fail_array(a, name, "has no 'dtype'", err);
     info->dtype = og_array_dtype(dtype);
     if (!info->dtype)
-        return og_fail(err, OG_ENOTSUP, "%.200s: array '%.100s' has the unknown element type '%.40s'", a->path, name, dtype);
+        return og_fail(err, OG_ENOTSUP, "%.200s: array '%.100s' has the unknown element type '%.40s'", a->path, name,
+                       dtype);
     OG_TRY(read_shape(a, name, json_object_get(entry, "shape"), info, err));
     og_status status = og_array_bytes(a->path, name, info->dtype, info->rank, info->shape, &info->bytes, err);
     if (status != OG_OK) return status == OG_EINVAL ? OG_EFORMAT : status;
@@ -108,8 +111,9 @@ static og_status read_array(const og_arrays *a, const char *name, const json_t *
     out->begin = json_integer_value(begin);
     out->end = json_integer_value(end);
     if (out->begin < 0 || out->end < out->begin || out->end - out->begin != info->bytes)
-        return og_fail(err, OG_EFORMAT, "%.200s: array '%.100s': its offsets %lld .. %lld are not the %lld bytes of its shape",
-                       a->path, name, (long long)out->begin, (long long)out->end, (long long)info->bytes);
+        return og_fail(err, OG_EFORMAT,
+                       "%.200s: array '%.100s': its offsets %lld .. %lld are not the %lld bytes of its shape", a->path,
+                       name, (long long)out->begin, (long long)out->end, (long long)info->bytes);
     return OG_OK;
 }
 
@@ -133,21 +137,23 @@ static og_status read_arrays(og_arrays *a, og_error *err) {
     int64_t i = 0;
     const char *name;
     json_t *entry;
-    json_object_foreach(a->header, name, entry)
-        if (entry != a->metadata) OG_TRY(read_array(a, name, entry, &a->arrays[i++], err));
+    json_object_foreach(a->header, name, entry) if (entry != a->metadata)
+        OG_TRY(read_array(a, name, entry, &a->arrays[i++], err));
     qsort(a->arrays, (size_t)a->n, sizeof *a->arrays, by_offset);
     int64_t at = 0;
     for (i = 0; i < a->n; i++) {
         a->by_name[i] = &a->arrays[i];
         if (a->arrays[i].begin != at)
-            return og_fail(err, OG_EFORMAT, "%.200s: array '%.100s' begins at byte %lld, but %s ends at %lld: %s", a->path,
-                           a->arrays[i].info.name, (long long)a->arrays[i].begin, i ? "the one before it" : "the header",
-                           (long long)at, a->arrays[i].begin > at ? "a hole" : "they overlap");
+            return og_fail(err, OG_EFORMAT, "%.200s: array '%.100s' begins at byte %lld, but %s ends at %lld: %s",
+                           a->path, a->arrays[i].info.name, (long long)a->arrays[i].begin,
+                           i ? "the one before it" : "the header", (long long)at,
+                           a->arrays[i].begin > at ? "a hole" : "they overlap");
         at = a->arrays[i].end;
     }
     if (at != a->data_bytes)
         return og_fail(err, OG_EFORMAT, "%s: its arrays have %lld bytes, but %lld follow the header (%s)", a->path,
-                       (long long)at, (long long)a->data_bytes, at > a->data_bytes ? "the file is cut off" : "extra bytes at its end");
+                       (long long)at, (long long)a->data_bytes,
+                       at > a->data_bytes ? "the file is cut off" : "extra bytes at its end");
     qsort(a->by_name, (size_t)a->n, sizeof *a->by_name, by_name);
     return OG_OK;
 }
@@ -208,8 +214,8 @@ static og_status fail_missing(const og_arrays *a, const char *name, og_error *er
         if (n < sizeof known) n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", other);
     }
     if (nearest)
-        return og_fail(err, OG_EFORMAT, "%.120s: has no array '%.80s'; did you mean '%.80s'? It has: %s%s", a->path, name,
-                       nearest, known, n >= sizeof known ? " ..." : "");
+        return og_fail(err, OG_EFORMAT, "%.120s: has no array '%.80s'; did you mean '%.80s'? It has: %s%s", a->path,
+                       name, nearest, known, n >= sizeof known ? " ..." : "");
     return og_fail(err, OG_EFORMAT, "%.120s: has no array '%.80s'; it has: %s%s", a->path, name, a->n ? known : "none",
                    n >= sizeof known ? " ..." : "");
 }
@@ -217,8 +223,10 @@ static og_status fail_missing(const og_arrays *a, const char *name, og_error *er
 /* Files of others may put an array at an odd byte; C must not read it there. */
 static og_status aligned(const og_arrays *a, array *found, void **data, og_error *err) {
     if (a->writable)
-        return og_fail(err, OG_ENOTSUP, "%.200s: array '%.100s' is not aligned to its elements, so it cannot be changed in place; "
-                       "save the file anew", a->path, found->info.name);
+        return og_fail(err, OG_ENOTSUP,
+                       "%.200s: array '%.100s' is not aligned to its elements, so it cannot be changed in place; "
+                       "save the file anew",
+                       a->path, found->info.name);
     og_arrays *own = (og_arrays *)(uintptr_t)a; /* the lock is all that changes but the copy it guards */
     pthread_mutex_lock(&own->lock);
     if (!found->copy) {
@@ -238,7 +246,8 @@ og_status og_arrays_get(const og_arrays *a, const char *name, const og_array_inf
     array **found = bsearch(&at, a->by_name, (size_t)a->n, sizeof *a->by_name, by_name);
     if (!found) return fail_missing(a, name, err);
     void *place = (void *)(uintptr_t)(a->data + (*found)->begin);
-    if ((uintptr_t)place % (uintptr_t)(og_dtype_bits((*found)->info.dtype) / 8)) OG_TRY(aligned(a, *found, &place, err));
+    if ((uintptr_t)place % (uintptr_t)(og_dtype_bits((*found)->info.dtype) / 8))
+        OG_TRY(aligned(a, *found, &place, err));
     if (info) *info = &(*found)->info;
     if (data) *data = place;
     return OG_OK;
@@ -250,9 +259,9 @@ og_status og_arrays_expect(const og_arrays *a, const char *name, og_dtype dtype,
     void *place;
     OG_TRY(og_arrays_get(a, name, &info, &place, err));
     if (info->dtype != dtype || info->rank != rank)
-        return og_fail(err, OG_EFORMAT, "%.200s: array '%.100s' has %s and %d dimensions; wanted are %s and %d", a->path,
-                       name, og_dtype_name(info->dtype), (int)info->rank, og_dtype_name(dtype) ? og_dtype_name(dtype) : "?",
-                       (int)rank);
+        return og_fail(err, OG_EFORMAT, "%.200s: array '%.100s' has %s and %d dimensions; wanted are %s and %d",
+                       a->path, name, og_dtype_name(info->dtype), (int)info->rank,
+                       og_dtype_name(dtype) ? og_dtype_name(dtype) : "?", (int)rank);
     if (shape) memcpy(shape, info->shape, (size_t)rank * sizeof *shape);
     if (data) *data = place;
     return OG_OK;

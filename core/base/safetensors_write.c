@@ -22,10 +22,10 @@ typedef struct declared {
 struct og_arrays_writer {
     og_writer *file;
     char *path;
-    og_text metadata;      /* "key":"value",... */
-    char **keys;           /* of metadata */
+    og_text metadata; /* "key":"value",... */
+    char **keys;      /* of metadata */
     int64_t n_keys, keys_room;
-    declared *arrays;      /* in the order of declaration, which is that of the bytes */
+    declared *arrays; /* in the order of declaration, which is that of the bytes */
     int64_t n, room;
     int64_t header_bytes;  /* 0: not yet written */
     int64_t current, done; /* array that is being filled, bytes of it that came */
@@ -45,7 +45,8 @@ static void free_writer(og_arrays_writer *w) {
 og_status og_arrays_writer_new(const char *path, og_arrays_writer **out, og_error *err) {
     og_arrays_writer *w = og_alloc_zero(1, sizeof *w);
     char *copy = og_copy_string(path);
-    og_status status = w && copy ? og_writer_open(path, &w->file, err) : og_fail(err, OG_ENOMEM, "%s: no memory to write it", path);
+    og_status status =
+        w && copy ? og_writer_open(path, &w->file, err) : og_fail(err, OG_ENOMEM, "%s: no memory to write it", path);
     if (status != OG_OK) {
         og_release(copy);
         og_release(w);
@@ -58,7 +59,8 @@ og_status og_arrays_writer_new(const char *path, og_arrays_writer **out, og_erro
 
 static og_status check_open(const og_arrays_writer *w, const char *name, og_error *err) {
     if (w->header_bytes)
-        return og_fail(err, OG_EINVAL, "%.200s: '%.100s' comes after the first bytes; the header is written", w->path, name);
+        return og_fail(err, OG_EINVAL, "%.200s: '%.100s' comes after the first bytes; the header is written", w->path,
+                       name);
     if (!og_text_is_utf8(name)) return og_fail(err, OG_EINVAL, "%.200s: a name is no UTF-8", w->path);
     return OG_OK;
 }
@@ -178,7 +180,8 @@ static og_status write_header(og_arrays_writer *w, og_error *err) {
     og_text text = {0};
     int64_t total = 0;
     declared **sorted = og_alloc(w->n, sizeof *sorted);
-    og_status status = sorted ? put_header(w, &text, sorted, &total, err) : og_fail(err, OG_ENOMEM, "%.200s: no memory for its header", w->path);
+    og_status status = sorted ? put_header(w, &text, sorted, &total, err)
+                              : og_fail(err, OG_ENOMEM, "%.200s: no memory for its header", w->path);
     og_release(sorted);
     unsigned char length[8];
     for (int i = 0; i < 8; i++) length[i] = (unsigned char)((uint64_t)text.bytes >> (8 * i));

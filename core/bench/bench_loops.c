@@ -8,11 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-void og_bench_gather_plain(const void *table, int64_t stride, const int64_t *ids, int64_t n,
-                           int64_t row_bytes, void *out) {
+void og_bench_gather_plain(const void *table, int64_t stride, const int64_t *ids, int64_t n, int64_t row_bytes,
+                           void *out) {
     for (int64_t i = 0; i < n; i++)
-        memcpy((char *)out + i * row_bytes, (const char *)table + ids[i] * stride,
-               (size_t)row_bytes);
+        memcpy((char *)out + i * row_bytes, (const char *)table + ids[i] * stride, (size_t)row_bytes);
 }
 
 /* A place in [0, rows) by multiplication of 32 random bits; rows < 2^32 in every benchmark. */
@@ -21,8 +20,8 @@ static inline int64_t place(uint64_t *state, int64_t rows) {
     return (int64_t)((*state >> 32) * (uint64_t)rows >> 32);
 }
 
-void og_bench_gather_ceiling(const void *table, int64_t stride, int64_t rows, uint64_t seed,
-                             int64_t n, int64_t row_bytes, int32_t stream, void *out) {
+void og_bench_gather_ceiling(const void *table, int64_t stride, int64_t rows, uint64_t seed, int64_t n,
+                             int64_t row_bytes, int32_t stream, void *out) {
     enum { AHEAD = 32 };
     const og_row_ops *ops = og_row_ops_of(og_cpu_level());
     const char *ring[AHEAD];
@@ -30,8 +29,7 @@ void og_bench_gather_ceiling(const void *table, int64_t stride, int64_t rows, ui
     uint64_t state = og_splitmix64(seed);
     for (int64_t i = 0; i < n + AHEAD; i++) {
         if (i >= AHEAD)
-            ops->copy((uint8_t *)out + (i - AHEAD) * row_bytes, (const uint8_t *)ring[i % AHEAD],
-                      row_bytes, stream);
+            ops->copy((uint8_t *)out + (i - AHEAD) * row_bytes, (const uint8_t *)ring[i % AHEAD], row_bytes, stream);
         if (i >= n) continue;
         const char *row = (const char *)table + place(&state, rows) * stride;
         for (int64_t b = 0; b < row_bytes; b += 64) __builtin_prefetch(row + b, 0, 2);
@@ -39,8 +37,8 @@ void og_bench_gather_ceiling(const void *table, int64_t stride, int64_t rows, ui
     }
 }
 
-void og_bench_adagrad_plain(void *table, int64_t stride, int64_t state_offset, const int64_t *ids,
-                            int64_t n, const float *grads, int64_t dim, float lr, float eps) {
+void og_bench_adagrad_plain(void *table, int64_t stride, int64_t state_offset, const int64_t *ids, int64_t n,
+                            const float *grads, int64_t dim, float lr, float eps) {
     for (int64_t i = 0; i < n; i++) {
         char *row = (char *)table + ids[i] * stride;
         uint16_t *w = (uint16_t *)(void *)row;

@@ -15,14 +15,15 @@ static og_status check_name(const char *quantizer, og_error *err) {
 }
 
 /* Names, modality and sizes are allowed; *values = levels * size * dim. */
-static og_status check(const char *quantizer, int32_t modality, int32_t levels, int64_t size, int64_t dim, int64_t *values,
-                       og_error *err) {
+static og_status check(const char *quantizer, int32_t modality, int32_t levels, int64_t size, int64_t dim,
+                       int64_t *values, og_error *err) {
     OG_TRY(check_name(quantizer, err));
     if (modality < 0 || modality >= OG_N_MODALITIES)
         return og_fail(err, OG_EINVAL, "a codebook of modality %d: there are 0..%d", modality, OG_N_MODALITIES - 1);
     if (levels < 1 || size < 1 || size > INT32_MAX || dim < 1 || __builtin_mul_overflow(size, dim, values) ||
         __builtin_mul_overflow(*values, (int64_t)levels, values) || *values > INT64_MAX / 8)
-        return og_fail(err, OG_EINVAL, "a codebook of %d levels x %lld codes x %lld values: each is at least 1, codes at most %d",
+        return og_fail(err, OG_EINVAL,
+                       "a codebook of %d levels x %lld codes x %lld values: each is at least 1, codes at most %d",
                        levels, (long long)size, (long long)dim, INT32_MAX);
     return OG_OK;
 }
@@ -63,7 +64,8 @@ static int64_t find_bad(const float *codes, int64_t n) {
 }
 
 og_status og_codebook_new(const char *quantizer, int32_t modality, int32_t levels, int64_t size, int64_t dim,
-                          const float *codes, og_config *preprocess, og_config *health, og_codebook **out, og_error *err) {
+                          const float *codes, og_config *preprocess, og_config *health, og_codebook **out,
+                          og_error *err) {
     og_codebook made = {.modality = modality, .levels = levels, .size = size, .dim = dim};
     int64_t values;
     OG_TRY(check(quantizer, modality, levels, size, dim, &values, err));

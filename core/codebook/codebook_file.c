@@ -60,14 +60,15 @@ static og_status read_modality(const char *path, const char *name, int32_t *out,
     return og_fail(err, OG_EFORMAT, "%s: a codebook of the unknown modality '%.40s'", path, name);
 }
 
-static og_status read_all(const og_arrays *arrays, const char *path, og_config **preprocess, og_config **health, og_codebook **out,
-                          og_error *err) {
+static og_status read_all(const og_arrays *arrays, const char *path, og_config **preprocess, og_config **health,
+                          og_codebook **out, og_error *err) {
     const char *kind, *version, *quantizer, *modality_name, *fingerprint;
     OG_TRY(want(arrays, path, "kind", &kind, err));
     if (strcmp(kind, "codebook")) return og_fail(err, OG_EFORMAT, "%s: holds '%.40s', not a codebook", path, kind);
     OG_TRY(want(arrays, path, "version", &version, err));
     if (strcmp(version, "1"))
-        return og_fail(err, OG_EFORMAT, "%s: a codebook file of version %.20s; this build reads version 1", path, version);
+        return og_fail(err, OG_EFORMAT, "%s: a codebook file of version %.20s; this build reads version 1", path,
+                       version);
     OG_TRY(want(arrays, path, "quantizer", &quantizer, err));
     OG_TRY(want(arrays, path, "modality", &modality_name, err));
     OG_TRY(want(arrays, path, "fingerprint", &fingerprint, err));
@@ -81,12 +82,13 @@ static og_status read_all(const og_arrays *arrays, const char *path, og_config *
     OG_TRY(read_tree(arrays, path, "preprocess", preprocess, err));
     OG_TRY(read_tree(arrays, path, "health", health, err));
     og_codebook *codebook;
-    og_status status = og_codebook_new(quantizer, modality, (int32_t)shape[0], shape[1], shape[2], codes, *preprocess, *health,
-                                       &codebook, err);
+    og_status status = og_codebook_new(quantizer, modality, (int32_t)shape[0], shape[1], shape[2], codes, *preprocess,
+                                       *health, &codebook, err);
     if (status != OG_OK) return og_fail_at(err, status == OG_EINVAL ? OG_EFORMAT : status, "%s", path);
     *preprocess = *health = NULL; /* the codebook's now */
     if (strcmp(fingerprint, codebook->fingerprint)) {
-        status = og_fail(err, OG_EFORMAT, "%s: the codebook was changed: its fingerprint is stored as %.64s, its contents have %s", path,
+        status = og_fail(err, OG_EFORMAT,
+                         "%s: the codebook was changed: its fingerprint is stored as %.64s, its contents have %s", path,
                          fingerprint, codebook->fingerprint);
         og_codebook_free(codebook);
         return status;

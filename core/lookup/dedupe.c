@@ -13,8 +13,8 @@ static int bits_of(uint64_t value) { return value ? 64 - __builtin_clzll(value) 
 
 enum { DIGIT = 11, SMALL_DIGIT = 9, SMALL = 8192, MOST_PASSES = (64 + SMALL_DIGIT - 1) / SMALL_DIGIT, AHEAD = 24 };
 
-/* Ids of a short range are ranked, not sorted. 4 ids of the range take a byte: up to 32 for each id given they are no larger
- * than the ids, and up to 128 (scratch holds no more) they may still fit the second-level cache. */
+/* Ids of a short range are ranked, not sorted. 4 ids of the range take a byte: up to 32 for each id given they are no
+ * larger than the ids, and up to 128 (scratch holds no more) they may still fit the second-level cache. */
 static int ranks(uint64_t range, int64_t n) {
     uint64_t each = range / (uint64_t)n;
     return each < 32 || (each < 128 && range < UINT64_C(1) << 22);
@@ -37,9 +37,10 @@ static void to_places(uint32_t *count, uint64_t digits) {
     }
 }
 
-/* (id - least) << low | position, sorted by the id; stable. The first pass packs, so that the ids are written once less. Returns
- * the array that holds the result. */
-static uint64_t *sort_packed(const int64_t *ids, uint64_t least, uint64_t *to, uint64_t *other, int64_t n, int low, int bits) {
+/* (id - least) << low | position, sorted by the id; stable. The first pass packs, so that the ids are written once
+ * less. Returns the array that holds the result. */
+static uint64_t *sort_packed(const int64_t *ids, uint64_t least, uint64_t *to, uint64_t *other, int64_t n, int low,
+                             int bits) {
     int passes, width = digit_bits(n, bits, &passes);
     uint32_t count[MOST_PASSES][1 << DIGIT];
     const uint64_t mask = (UINT64_C(1) << width) - 1;
@@ -135,14 +136,16 @@ int64_t og_dedupe(const int64_t *ids, int64_t n, int64_t *distinct, int64_t *inv
     int64_t least;
     uint64_t range = range_of(ids, n, &least);
     if (ranks(range, n))
-        return og_row_ops_of(og_cpu_level())->rank(ids, n, least, scratch, (int64_t)(range / 64) + 1, distinct, inverse);
+        return og_row_ops_of(og_cpu_level())
+            ->rank(ids, n, least, scratch, (int64_t)(range / 64) + 1, distinct, inverse);
     og_sorted sorted = sort_range(ids, n, least, range, scratch);
     int64_t d = 0;
     uint64_t last = og_sorted_id(&sorted, 0);
     if (sorted.packed) { /* branch-free: a new id moves on, an old one is written over itself */
         const uint64_t mask = sorted.shift ? (UINT64_C(1) << sorted.shift) - 1 : 0;
         for (int64_t i = 0; i < n; i++) {
-            if (i + AHEAD < n) __builtin_prefetch(&inverse[sorted.packed[i + AHEAD] & mask], 1, 3); /* the writes are scattered */
+            if (i + AHEAD < n)
+                __builtin_prefetch(&inverse[sorted.packed[i + AHEAD] & mask], 1, 3); /* the writes are scattered */
             uint64_t id = sorted.packed[i] >> sorted.shift;
             d += id != last;
             last = id;

@@ -16,7 +16,9 @@ typedef struct og_sorted {
 og_sorted og_sort_ids(const int64_t *ids, int64_t n, void *scratch);
 
 /* id - least */
-static inline uint64_t og_sorted_id(const og_sorted *s, int64_t i) { return s->packed ? s->packed[i] >> s->shift : s->wide[2 * i]; }
+static inline uint64_t og_sorted_id(const og_sorted *s, int64_t i) {
+    return s->packed ? s->packed[i] >> s->shift : s->wide[2 * i];
+}
 static inline int64_t og_sorted_position(const og_sorted *s, int64_t i) {
     return (int64_t)(s->packed ? s->packed[i] & ((UINT64_C(1) << s->shift) - 1) : s->wide[2 * i + 1]);
 }

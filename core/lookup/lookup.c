@@ -7,11 +7,14 @@
 
 static og_status check_plan(const og_lookup_plan *p, og_error *err) {
     if (p->n_stores < 1 || p->n_columns < 1 || !p->stores || !p->store)
-        return og_fail(err, OG_EINVAL, "lookup of %d stores and %d columns: both must be 1 or more", p->n_stores, p->n_columns);
+        return og_fail(err, OG_EINVAL, "lookup of %d stores and %d columns: both must be 1 or more", p->n_stores,
+                       p->n_columns);
     if (p->out_dtype != OG_F32 && p->out_dtype != OG_BF16 && p->out_dtype != OG_F16)
         return og_fail(err, OG_EINVAL, "lookup out_dtype %d: must be F32, BF16 or F16", p->out_dtype);
-    if (p->threads < 1 || p->threads > 64) return og_fail(err, OG_EINVAL, "lookup threads %d: must be in 1..64", p->threads);
-    if (p->in_flight < 1 || p->in_flight > 64) return og_fail(err, OG_EINVAL, "lookup in_flight %d: must be in 1..64", p->in_flight);
+    if (p->threads < 1 || p->threads > 64)
+        return og_fail(err, OG_EINVAL, "lookup threads %d: must be in 1..64", p->threads);
+    if (p->in_flight < 1 || p->in_flight > 64)
+        return og_fail(err, OG_EINVAL, "lookup in_flight %d: must be in 1..64", p->in_flight);
     for (int32_t c = 0; c < p->n_columns; c++) {
         if (p->store[c] < 0 || p->store[c] >= p->n_stores)
             return og_fail(err, OG_EINVAL, "lookup column %d reads store %d of %d", c, p->store[c], p->n_stores);
@@ -100,9 +103,10 @@ og_status og_lookup_check(const og_lookup *l, const int64_t *rows, int64_t n, og
         const og_lookup_column *column = &l->columns[i % columns];
         int64_t id = rows[i];
         if (id == OG_ROW_NONE || (uint64_t)id - (uint64_t)column->base < (uint64_t)column->store->rows) continue;
-        return og_fail(err, OG_EINVAL, "row id %lld at position %lld, column %lld: the table has %lld rows, ids %lld..%lld",
-                       (long long)id, (long long)(i / columns), (long long)(i % columns), (long long)column->store->rows,
-                       (long long)column->base, (long long)(column->base + column->store->rows - 1));
+        return og_fail(
+            err, OG_EINVAL, "row id %lld at position %lld, column %lld: the table has %lld rows, ids %lld..%lld",
+            (long long)id, (long long)(i / columns), (long long)(i % columns), (long long)column->store->rows,
+            (long long)column->base, (long long)(column->base + column->store->rows - 1));
     }
     return OG_OK;
 }

@@ -45,9 +45,9 @@ struct og_lookup {
     int32_t n_workers; /* started */
     pthread_mutex_t lock;
     pthread_cond_t work, done;
-    og_lookup_job *jobs; /* ring of in_flight; ticket t is in jobs[t % in_flight] */
-    og_ticket next_ticket; /* from 1 */
-    og_ticket first_waiting; /* the oldest ticket with rows that no worker has taken */
+    og_lookup_job *jobs;        /* ring of in_flight; ticket t is in jobs[t % in_flight] */
+    og_ticket next_ticket;      /* from 1 */
+    og_ticket first_waiting;    /* the oldest ticket with rows that no worker has taken */
     uint8_t end[OG_REMEMBERED]; /* OG_TICKET_DONE or CANCELED of ticket t at t % OG_REMEMBERED */
     int32_t stop;
     og_lookup_stats stats;

@@ -28,7 +28,8 @@ static void finish(og_lookup *l, og_lookup_job *job, int32_t state) {
 static og_lookup_job *take(og_lookup *l, int64_t *begin, int64_t *end) {
     for (; l->first_waiting < l->next_ticket; l->first_waiting++) {
         og_lookup_job *job = job_of(l, l->first_waiting);
-        if (job->ticket != l->first_waiting || (job->state != OG_TICKET_WAITING && job->state != OG_TICKET_RUNNING) || job->next >= job->n)
+        if (job->ticket != l->first_waiting || (job->state != OG_TICKET_WAITING && job->state != OG_TICKET_RUNNING) ||
+            job->next >= job->n)
             continue;
         if (l->stop && job->state == OG_TICKET_WAITING) continue; /* dropped: nobody has begun it */
         job->state = OG_TICKET_RUNNING;
@@ -98,7 +99,8 @@ og_status og_lookup_start(og_lookup *l, og_error *err) {
 
 og_status og_lookup_submit(og_lookup *l, const int64_t *rows, int64_t n, void *out, og_ticket *ticket, og_error *err) {
     OG_TRY(og_lookup_check(l, rows, n, err));
-    /* One worker takes all of a batch. More share it in parts that keep them evenly busy and still hold most duplicates. */
+    /* One worker takes all of a batch. More share it in parts that keep them evenly busy and still hold most
+     * duplicates. */
     int64_t most = 131072 / l->n_columns < 256 ? 256 : 131072 / l->n_columns;
     int64_t chunk = l->threads == 1 ? n : (n + 2 * l->threads - 1) / (2 * l->threads);
     chunk = chunk < 64 ? 64 : chunk > most ? most : (chunk + 63) / 64 * 64;
@@ -106,12 +108,16 @@ og_status og_lookup_submit(og_lookup *l, const int64_t *rows, int64_t n, void *o
     og_ticket number = l->next_ticket;
     og_lookup_job *job = job_of(l, number);
     while (job->state != OG_TICKET_FREE) pthread_cond_wait(&l->done, &l->lock);
-    *job = (og_lookup_job){.ticket = number, .rows = rows, .n = n, .out = out, .chunk = chunk, .state = OG_TICKET_WAITING};
+    *job =
+        (og_lookup_job){.ticket = number, .rows = rows, .n = n, .out = out, .chunk = chunk, .state = OG_TICKET_WAITING};
     l->end[number % OG_REMEMBERED] = 0;
     l->next_ticket++;
-    if (n == 0) finish(l, job, OG_TICKET_DONE);
-    else if (l->threads > 1) pthread_cond_broadcast(&l->work);
-    else pthread_cond_signal(&l->work);
+    if (n == 0)
+        finish(l, job, OG_TICKET_DONE);
+    else if (l->threads > 1)
+        pthread_cond_broadcast(&l->work);
+    else
+        pthread_cond_signal(&l->work);
     pthread_mutex_unlock(&l->lock);
     *ticket = number;
     return OG_OK;
@@ -125,7 +131,8 @@ static void wait_end(og_lookup *l, og_ticket ticket) {
 
 static og_status check_ticket(const og_lookup *l, og_ticket ticket, og_error *err) {
     if (ticket >= 1 && ticket < l->next_ticket) return OG_OK;
-    return og_fail(err, OG_EINVAL, "ticket %lld: this lookup has given 1..%lld", (long long)ticket, (long long)(l->next_ticket - 1));
+    return og_fail(err, OG_EINVAL, "ticket %lld: this lookup has given 1..%lld", (long long)ticket,
+                   (long long)(l->next_ticket - 1));
 }
 
 og_status og_lookup_wait(og_lookup *l, og_ticket ticket, og_error *err) {
@@ -152,8 +159,10 @@ og_status og_lookup_cancel(og_lookup *l, og_ticket ticket, og_error *err) {
         og_lookup_job *job = job_of(l, ticket);
         if (job->ticket == ticket && job->state != OG_TICKET_FREE) {
             job->state = OG_TICKET_CANCELED; /* no worker takes another part */
-            if (job->active == 0) finish(l, job, OG_TICKET_CANCELED);
-            else wait_end(l, ticket);
+            if (job->active == 0)
+                finish(l, job, OG_TICKET_CANCELED);
+            else
+                wait_end(l, ticket);
         }
     }
     pthread_mutex_unlock(&l->lock);

@@ -6,11 +6,11 @@
 #include <string.h>
 
 enum {
-    BLOCK_ROWS = 256,        /* output rows whose columns are filled together */
-    DEDUPE_LEAST = 4096,     /* ids below which sorting cannot pay */
-    /* Rows asked for ahead of the one being copied. Into the second-level cache, which has more misses in flight than the
-     * first, 32 rows ahead was best for 512 B and 1 KiB; but an output that fills that cache throws them out again, and then
-     * 8 rows into the first level are better (docs/tables-engine.md has the figures). */
+    BLOCK_ROWS = 256,    /* output rows whose columns are filled together */
+    DEDUPE_LEAST = 4096, /* ids below which sorting cannot pay */
+    /* Rows asked for ahead of the one being copied. Into the second-level cache, which has more misses in flight than
+     * the first, 32 rows ahead was best for 512 B and 1 KiB; but an output that fills that cache throws them out again,
+     * and then 8 rows into the first level are better (docs/tables-engine.md has the figures). */
     FAR_ROWS = 32,
     FAR_BYTES = 64 << 10,
     NEAR_ROWS = 8,
@@ -38,8 +38,8 @@ static og_gather gather_of(const og_lookup *l, int32_t c, const int64_t *rows, u
         .out = out + column->out_offset,
         .out_stride = l->out_row_bytes,
     };
-    g.stream = !g.convert && g.out_bytes >= STREAM_LEAST_BYTES && batch_bytes >= stream_least_batch && g.out_stride % 64 == 0 &&
-               (uintptr_t)g.out % 64 == 0 && g.out_bytes % 64 == 0;
+    g.stream = !g.convert && g.out_bytes >= STREAM_LEAST_BYTES && batch_bytes >= stream_least_batch &&
+               g.out_stride % 64 == 0 && (uintptr_t)g.out % 64 == 0 && g.out_bytes % 64 == 0;
     g.far = g.stream || batch_bytes < stream_least_batch;
     int64_t most = FAR_BYTES / g.value_bytes;
     g.prefetch = g.far ? (int32_t)(most < 2 ? 2 : most < FAR_ROWS ? most : FAR_ROWS) : NEAR_ROWS;
@@ -103,8 +103,8 @@ static int64_t count_absent(const og_gather *g, int64_t n) {
     return absent;
 }
 
-void og_lookup_run(const og_lookup *l, const int64_t *rows, int64_t begin, int64_t end, uint8_t *out, og_lookup_scratch *scratch,
-                   og_lookup_count *count) {
+void og_lookup_run(const og_lookup *l, const int64_t *rows, int64_t begin, int64_t end, uint8_t *out,
+                   og_lookup_scratch *scratch, og_lookup_count *count) {
     int64_t n = end - begin;
     if (n <= 0) return;
     uint32_t mode = og_float_mode_enter();

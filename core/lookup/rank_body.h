@@ -1,5 +1,6 @@
-/* rank_body.h: sort-unique with inverse of ids from a short range: a bit for each id of the range, and how many ids that occur
- * come before each word of 64. Included by row_ops_body.h, for population counts want the CPU's instruction. */
+/* rank_body.h: sort-unique with inverse of ids from a short range: a bit for each id of the range, and how many ids
+ * that occur come before each word of 64. Included by row_ops_body.h, for population counts want the CPU's instruction.
+ */
 
 /* ids in [least, least + 64 * words); words: scratch. Returns how many are distinct. */
 static int64_t rank(const int64_t *restrict ids, int64_t n, int64_t least, og_rank_word *restrict word, int64_t words,

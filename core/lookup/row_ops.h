@@ -41,7 +41,8 @@ typedef struct og_row_ops {
     void (*gather)(const og_gather *g, int64_t n);
     void (*copy)(uint8_t *out, const uint8_t *row, int64_t bytes, int32_t stream);
     /* og_dedupe of ids in [least, least + 64 * words) */
-    int64_t (*rank)(const int64_t *ids, int64_t n, int64_t least, og_rank_word *word, int64_t words, int64_t *distinct, int64_t *inverse);
+    int64_t (*rank)(const int64_t *ids, int64_t n, int64_t least, og_rank_word *word, int64_t words, int64_t *distinct,
+                    int64_t *inverse);
     og_convert_fn *convert[OG_ROW_TYPES][OG_OUT_TYPES]; /* [from - 1][to - 1] */
 } og_row_ops;
 

@@ -24,10 +24,11 @@ static inline void widen_lanes(const uint16_t *in, float *out) {
     _mm256_storeu_ps(out, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)in)));
 }
 static inline void narrow_lanes(const float *in, uint16_t *out) {
-    _mm_storeu_si128((__m128i *)(void *)out, _mm256_cvtps_ph(_mm256_loadu_ps(in), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    _mm_storeu_si128((__m128i *)(void *)out,
+                     _mm256_cvtps_ph(_mm256_loadu_ps(in), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 #include "lookup/row_ops_f16.h"
 
-#define OG_OPS og_row_ops_avx2
+#define OG_OPS      og_row_ops_avx2
 #define OG_OPS_NAME "avx2"
 #include "lookup/row_ops_body.h"

@@ -14,7 +14,8 @@ static inline void copy_lines(uint8_t *out, const uint8_t *row, int64_t lines, i
             _mm512_stream_si512((__m512i *)(void *)(out + 128), c);
             _mm512_stream_si512((__m512i *)(void *)(out + 192), d);
         }
-        for (; i < lines; i++, out += 64, row += 64) _mm512_stream_si512((__m512i *)(void *)out, _mm512_loadu_si512(row));
+        for (; i < lines; i++, out += 64, row += 64)
+            _mm512_stream_si512((__m512i *)(void *)out, _mm512_loadu_si512(row));
         return;
     }
     for (; i + 4 <= lines; i += 4, out += 256, row += 256) {
@@ -35,10 +36,11 @@ static inline void widen_lanes(const uint16_t *in, float *out) {
     _mm512_storeu_ps(out, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)in)));
 }
 static inline void narrow_lanes(const float *in, uint16_t *out) {
-    _mm256_storeu_si256((__m256i *)(void *)out, _mm512_cvtps_ph(_mm512_loadu_ps(in), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    _mm256_storeu_si256((__m256i *)(void *)out,
+                        _mm512_cvtps_ph(_mm512_loadu_ps(in), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 #include "lookup/row_ops_f16.h"
 
-#define OG_OPS og_row_ops_avx512
+#define OG_OPS      og_row_ops_avx512
 #define OG_OPS_NAME "avx512"
 #include "lookup/row_ops_body.h"

@@ -1,6 +1,6 @@
-/* row_ops_body.h: the kernels of row_ops.h, compiled once for each instruction set. The including file defines OG_OPS (the
- * name of the table), OG_OPS_NAME, copy_lines (whole 64-byte lines, with or without streaming stores) and OG_FENCE; the
- * loops vectorise for its flags. */
+/* row_ops_body.h: the kernels of row_ops.h, compiled once for each instruction set. The including file defines OG_OPS
+ * (the name of the table), OG_OPS_NAME, copy_lines (whole 64-byte lines, with or without streaming stores) and
+ * OG_FENCE; the loops vectorise for its flags. */
 #include "lookup/row_ops.h"
 #include "store/numbers.h"
 #include "store/prefetch.h"
@@ -19,8 +19,10 @@ static inline void prefetch_row(const og_gather *g, int64_t i) {
     int64_t id = g->rows[i * g->row_step];
     if (id < 0) return;
     const uint8_t *row = g->values + (id - g->base) * g->value_stride;
-    if (g->far) og_prefetch_far(row, g->value_bytes);
-    else og_prefetch_near(row, g->value_bytes);
+    if (g->far)
+        og_prefetch_far(row, g->value_bytes);
+    else
+        og_prefetch_near(row, g->value_bytes);
     if (g->scales) og_prefetch_near(g->scales + (id - g->base) * g->scale_stride, 1);
 }
 
@@ -36,8 +38,10 @@ static void gather(const og_gather *g, int64_t n) {
             continue;
         }
         const uint8_t *values = g->values + (id - g->base) * g->value_stride;
-        if (!g->convert) copy_row(out, values, g->out_bytes, g->stream);
-        else g->convert(values, g->scales ? g->scales + (id - g->base) * g->scale_stride : NULL, out, g->dim, g->group);
+        if (!g->convert)
+            copy_row(out, values, g->out_bytes, g->stream);
+        else
+            g->convert(values, g->scales ? g->scales + (id - g->base) * g->scale_stride : NULL, out, g->dim, g->group);
     }
     if (g->stream) OG_FENCE();
 }

@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* out[i] = table[rows[i]] for i < n, or zeros where rows[i] < 0. Strides are bytes; elements are of `unit` bytes (16, 8, 4 or
- * 2) and all pointers and strides are multiples of it. The answer is a cudaError_t. */
+/* out[i] = table[rows[i]] for i < n, or zeros where rows[i] < 0. Strides are bytes; elements are of `unit` bytes (16,
+ * 8, 4 or 2) and all pointers and strides are multiples of it. The answer is a cudaError_t. */
 int og_launch_gather_copy(const void *table, int64_t row_stride, const int64_t *rows, int64_t n, int64_t row_bytes,
                           int64_t unit, void *out, int64_t out_stride, void *stream);
 /* The same with a conversion of each of dim values; to_f32: bf16 to f32, else f32 to bf16. */

@@ -17,8 +17,7 @@ typedef struct walk {
 static og_status close_piece(walk *w, og_error *err) {
     og_cut *cut = w->cut;
     if (!w->piece.length) return OG_OK;
-    OG_TRY(og_grow((void **)&cut->pieces, &cut->piece_capacity, cut->n_pieces + 1,
-                   sizeof *cut->pieces, err));
+    OG_TRY(og_grow((void **)&cut->pieces, &cut->piece_capacity, cut->n_pieces + 1, sizeof *cut->pieces, err));
     cut->pieces[cut->n_pieces++] = w->piece;
     w->piece.length = 0;
     w->number++;
@@ -28,16 +27,12 @@ static og_status close_piece(walk *w, og_error *err) {
 static og_status add_range(walk *w, int64_t begin, int64_t n, og_error *err) {
     og_cut *cut = w->cut;
     if (!w->piece.length)
-        w->piece = (og_piece){.doc = w->doc,
-                              .first_range = cut->n_ranges,
-                              .pos = w->pos,
-                              .pos3 = w->pos3,
-                              .number = w->number};
+        w->piece = (og_piece){
+            .doc = w->doc, .first_range = cut->n_ranges, .pos = w->pos, .pos3 = w->pos3, .number = w->number};
     if (w->piece.n_ranges && cut->ranges[cut->n_ranges - 1].end == begin) {
         cut->ranges[cut->n_ranges - 1].end += n;
     } else {
-        OG_TRY(og_grow((void **)&cut->ranges, &cut->range_capacity, cut->n_ranges + 1,
-                       sizeof *cut->ranges, err));
+        OG_TRY(og_grow((void **)&cut->ranges, &cut->range_capacity, cut->n_ranges + 1, sizeof *cut->ranges, err));
         cut->ranges[cut->n_ranges++] = (og_range){begin, begin + n};
         w->piece.n_ranges++;
     }
@@ -49,8 +44,8 @@ static og_status add_range(walk *w, int64_t begin, int64_t n, og_error *err) {
 
 /* The next `length` tokens, which may be cut at multiples of unit only; a unit advances pos3 by
  * `advance`. *kept: how many stay. */
-static og_status take(walk *w, int64_t begin, int64_t length, int64_t unit, int64_t advance,
-                      int64_t *kept, og_error *err) {
+static og_status take(walk *w, int64_t begin, int64_t length, int64_t unit, int64_t advance, int64_t *kept,
+                      og_error *err) {
     *kept = 0;
     while (length > 0 && !w->stopped) {
         int64_t n = w->room / unit * unit;
@@ -73,12 +68,8 @@ static og_status take(walk *w, int64_t begin, int64_t length, int64_t unit, int6
     return OG_OK;
 }
 
-static int64_t image_span(const og_segment *s) {
-    return s->length + 2;
-} /* with its two markers */
-static int64_t max64(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
+static int64_t image_span(const og_segment *s) { return s->length + 2; } /* with its two markers */
+static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* What of one document is left out whole, and what that does. */
 typedef struct verdict {
@@ -87,8 +78,7 @@ typedef struct verdict {
     int64_t images, removed_images, removed_tokens;
 } verdict;
 
-static og_status judge(const og_documents *d, int64_t doc, const og_pack_policy *policy,
-                       verdict *out, og_error *err) {
+static og_status judge(const og_documents *d, int64_t doc, const og_pack_policy *policy, verdict *out, og_error *err) {
     const og_origin *o = &d->origins[doc];
     int64_t length = d->offsets[doc + 1] - d->offsets[doc], left = 0;
     verdict v = {.lost = -1};
@@ -110,9 +100,8 @@ static og_status judge(const og_documents *d, int64_t doc, const og_pack_policy 
                            "document %lld:%lld: an image of %d x %d codes takes %lld tokens with "
                            "its markers, the pack holds %lld; "
                            "pack.image = drop_doc or drop_image leaves it out",
-                           (long long)o->shard, (long long)o->index, too_large->rows,
-                           too_large->columns, (long long)image_span(too_large),
-                           (long long)policy->capacity);
+                           (long long)o->shard, (long long)o->index, too_large->rows, too_large->columns,
+                           (long long)image_span(too_large), (long long)policy->capacity);
         if (policy->image == OG_IMAGE_DROP_DOC) v.lost = OG_LOST_IMAGE_DOCUMENT;
         if (policy->image == OG_IMAGE_DROP_IMAGE) {
             v.remove_images = 1;
@@ -125,8 +114,7 @@ static og_status judge(const og_documents *d, int64_t doc, const og_pack_policy 
             return og_fail(err, OG_EINVAL,
                            "document %lld:%lld: %lld tokens, the pack holds %lld; pack.long_doc = "
                            "drop, truncate or fragment says what to do",
-                           (long long)o->shard, (long long)o->index, (long long)length,
-                           (long long)policy->capacity);
+                           (long long)o->shard, (long long)o->index, (long long)length, (long long)policy->capacity);
         if (policy->long_doc == OG_LONG_DROP) v.lost = OG_LOST_LONG;
     }
     *out = v;
@@ -150,8 +138,8 @@ static og_status walk_document(walk *w, const og_documents *d, int64_t doc, cons
             return og_fail(err, OG_EINVAL,
                            "document %lld:%lld: an audio frame of %d codes cannot be cut, the pack "
                            "holds %lld tokens",
-                           (long long)d->origins[doc].shard, (long long)d->origins[doc].index,
-                           s->levels, (long long)w->capacity);
+                           (long long)d->origins[doc].shard, (long long)d->origins[doc].index, s->levels,
+                           (long long)w->capacity);
         OG_TRY(take(w, begin, span, unit, advance, &n, err));
         if (image && n) {
             kept[OG_MARKER] += 2 + (s->row_end ? s->rows : 0);
@@ -165,11 +153,10 @@ static og_status walk_document(walk *w, const og_documents *d, int64_t doc, cons
     return OG_OK;
 }
 
-static og_status cut_document(walk *w, const og_documents *d, int64_t doc,
-                              const og_pack_policy *policy, og_error *err) {
+static og_status cut_document(walk *w, const og_documents *d, int64_t doc, const og_pack_policy *policy,
+                              og_error *err) {
     og_cut *cut = w->cut;
-    int64_t length = d->offsets[doc + 1] - d->offsets[doc], kept[OG_N_MODALITIES] = {0},
-            kept_images = 0;
+    int64_t length = d->offsets[doc + 1] - d->offsets[doc], kept[OG_N_MODALITIES] = {0}, kept_images = 0;
     verdict v = {0};
     OG_TRY(judge(d, doc, policy, &v, err));
     cut->documents.read++;
@@ -182,8 +169,7 @@ static og_status cut_document(walk *w, const og_documents *d, int64_t doc,
         w->pos = w->pos3 = 0;
         w->number = 0;
         w->stopped = 0;
-        if (policy->method != OG_PACK_CONCAT || policy->long_doc != OG_LONG_FRAGMENT)
-            w->room = w->capacity;
+        if (policy->method != OG_PACK_CONCAT || policy->long_doc != OG_LONG_FRAGMENT) w->room = w->capacity;
         OG_TRY(walk_document(w, d, doc, &v, kept, &kept_images, err));
         OG_TRY(close_piece(w, err));
         /* what is left are markers: nothing to learn from */
@@ -236,8 +222,7 @@ static og_status check_balance(const og_cut *cut, og_error *err) {
             sum += all[i]->lost[c];
         }
         if (sum != all[i]->read)
-            return og_fail(err, OG_EINTERNAL,
-                           "packing counters: %lld %s read, %lld kept, cut or dropped",
+            return og_fail(err, OG_EINTERNAL, "packing counters: %lld %s read, %lld kept, cut or dropped",
                            (long long)all[i]->read, names[i], (long long)sum);
     }
     int64_t in_pieces = 0;
@@ -248,8 +233,7 @@ static og_status check_balance(const og_cut *cut, og_error *err) {
     return OG_OK;
 }
 
-og_status og_cut_documents(const og_documents *documents, const og_pack_policy *policy, og_cut *out,
-                           og_error *err) {
+og_status og_cut_documents(const og_documents *documents, const og_pack_policy *policy, og_cut *out, og_error *err) {
     og_cut cut = {0};
     walk w = {.cut = &cut,
               .capacity = policy->capacity,

@@ -27,12 +27,10 @@ typedef struct og_cut {
     int64_t n_pieces, n_ranges, piece_capacity, range_capacity;
     og_tally documents, tokens, images; /* lost: by cause; of documents: dropped ones */
     int64_t kept_tokens[OG_N_MODALITIES];
-    int64_t fragmented,
-        short_fragments; /* documents in several pieces; pieces of them with fewer than 5 tokens */
+    int64_t fragmented, short_fragments; /* documents in several pieces; pieces of them with fewer than 5 tokens */
 } og_cut;
 
-og_status og_cut_documents(const og_documents *documents, const og_pack_policy *policy, og_cut *out,
-                           og_error *err);
+og_status og_cut_documents(const og_documents *documents, const og_pack_policy *policy, og_cut *out, og_error *err);
 void og_cut_free(og_cut *cut);
 
 #endif

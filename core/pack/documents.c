@@ -15,14 +15,13 @@ struct og_documents_builder {
     int32_t open;         /* a document is open */
     int64_t n_items;      /* of the open document */
     int64_t shard, index; /* of the open document */
-    int64_t token_capacity[6], segment_capacity, offset_capacity, segment_offset_capacity,
-        origin_capacity, codebook_capacity;
+    int64_t token_capacity[6], segment_capacity, offset_capacity, segment_offset_capacity, origin_capacity,
+        codebook_capacity;
     int64_t read, empty; /* documents */
     int64_t items[OG_N_MODALITIES], empty_items, tokens[OG_N_MODALITIES];
 };
 
-og_status og_documents_builder_new(const og_id_map *ids, int32_t row_end,
-                                   og_documents_builder **out, og_error *err) {
+og_status og_documents_builder_new(const og_id_map *ids, int32_t row_end, og_documents_builder **out, og_error *err) {
     OG_TRY(og_id_map_check(ids, err));
     if (row_end != 0 && row_end != 1)
         return og_fail(err, OG_EINVAL, "documents: row_end is %d; it must be 0 or 1", row_end);
@@ -35,11 +34,10 @@ og_status og_documents_builder_new(const og_id_map *ids, int32_t row_end,
     og_documents *d = &builder->made->documents;
     d->ids = *ids;
     builder->row_end = row_end;
-    og_status status =
-        og_grow((void **)&d->offsets, &builder->offset_capacity, 1, sizeof *d->offsets, err);
+    og_status status = og_grow((void **)&d->offsets, &builder->offset_capacity, 1, sizeof *d->offsets, err);
     if (status == OG_OK)
-        status = og_grow((void **)&d->segment_offsets, &builder->segment_offset_capacity, 1,
-                         sizeof *d->segment_offsets, err);
+        status = og_grow((void **)&d->segment_offsets, &builder->segment_offset_capacity, 1, sizeof *d->segment_offsets,
+                         err);
     if (status != OG_OK) {
         og_documents_builder_free(builder);
         return status;
@@ -70,20 +68,16 @@ void og_documents_free(og_documents *d) {
     og_release(made);
 }
 
-og_status og_documents_codebook(og_documents_builder *builder, const char *fingerprint,
-                                int32_t *index, og_error *err) {
+og_status og_documents_codebook(og_documents_builder *builder, const char *fingerprint, int32_t *index, og_error *err) {
     og_documents *d = &builder->made->documents;
     size_t bytes = strlen(fingerprint) + 1;
     if (bytes < 2 || bytes > OG_DIGEST_TEXT || strspn(fingerprint, "0123456789abcdef") != bytes - 1)
-        return og_fail(
-            err, OG_EINVAL,
-            "codebook fingerprint '%.80s'; it must be 1 .. %d lower-case hexadecimal digits",
-            fingerprint, OG_DIGEST_TEXT - 1);
+        return og_fail(err, OG_EINVAL, "codebook fingerprint '%.80s'; it must be 1 .. %d lower-case hexadecimal digits",
+                       fingerprint, OG_DIGEST_TEXT - 1);
     int32_t i = 0;
     while (i < d->n_codebooks && strcmp(d->codebooks[i], fingerprint)) i++;
     if (i == d->n_codebooks) {
-        OG_TRY(og_grow((void **)&d->codebooks, &builder->codebook_capacity, i + 1,
-                       sizeof *d->codebooks, err));
+        OG_TRY(og_grow((void **)&d->codebooks, &builder->codebook_capacity, i + 1, sizeof *d->codebooks, err));
         memset(d->codebooks[i], 0, sizeof *d->codebooks);
         memcpy(d->codebooks[i], fingerprint, bytes);
         d->n_codebooks++;
@@ -98,13 +92,13 @@ static og_status room_for(og_documents_builder *builder, int64_t tokens, og_erro
     void **arrays[6] = {(void **)&d->tokens, (void **)&d->modality, (void **)&d->segment,
                         (void **)&d->row,    (void **)&d->column,   (void **)&d->level};
     for (int i = 0; i < 6; i++)
-        OG_TRY(og_grow(arrays[i], &builder->token_capacity[i], n,
-                       i == 1 ? sizeof *d->modality : sizeof *d->tokens, err));
+        OG_TRY(
+            og_grow(arrays[i], &builder->token_capacity[i], n, i == 1 ? sizeof *d->modality : sizeof *d->tokens, err));
     return OG_OK;
 }
 
-static void put(og_documents *d, int32_t token, int32_t modality, int32_t segment, int32_t row,
-                int32_t column, int32_t level) {
+static void put(og_documents *d, int32_t token, int32_t modality, int32_t segment, int32_t row, int32_t column,
+                int32_t level) {
     int64_t t = d->n_tokens++;
     d->tokens[t] = token;
     d->modality[t] = (int8_t)modality;
@@ -117,12 +111,10 @@ static void put_marker(og_documents *d, int32_t mark) {
     put(d, d->ids.base[OG_MARKER] + mark, OG_MARKER, -1, -1, -1, -1);
 }
 
-og_status og_documents_begin(og_documents_builder *builder, int64_t shard, int64_t index,
-                             og_error *err) {
+og_status og_documents_begin(og_documents_builder *builder, int64_t shard, int64_t index, og_error *err) {
     if (builder->open)
-        return og_fail(err, OG_EINVAL, "document %lld:%lld begins while %lld:%lld is open",
-                       (long long)shard, (long long)index, (long long)builder->shard,
-                       (long long)builder->index);
+        return og_fail(err, OG_EINVAL, "document %lld:%lld begins while %lld:%lld is open", (long long)shard,
+                       (long long)index, (long long)builder->shard, (long long)builder->index);
     OG_TRY(room_for(builder, 1, err));
     builder->open = 1;
     builder->n_items = 0;
@@ -132,9 +124,8 @@ og_status og_documents_begin(og_documents_builder *builder, int64_t shard, int64
     return OG_OK;
 }
 
-static og_status check_item(const og_documents_builder *builder, int32_t modality,
-                            const int32_t *codes, int32_t rows, int32_t columns, int32_t levels,
-                            int32_t codebook, int64_t *n, og_error *err) {
+static og_status check_item(const og_documents_builder *builder, int32_t modality, const int32_t *codes, int32_t rows,
+                            int32_t columns, int32_t levels, int32_t codebook, int64_t *n, og_error *err) {
     const og_documents *d = &builder->made->documents;
     char place[96];
     snprintf(place, sizeof place, "document %lld:%lld, item %lld (%s)", (long long)builder->shard,
@@ -146,24 +137,20 @@ static og_status check_item(const og_documents_builder *builder, int32_t modalit
                        "text and audio have 1 row, text 1 level",
                        place, rows, columns, levels);
     if (levels > d->ids.levels[modality])
-        return og_fail(err, OG_EINVAL, "%s: %d levels; the id map has %d", place, levels,
-                       d->ids.levels[modality]);
+        return og_fail(err, OG_EINVAL, "%s: %d levels; the id map has %d", place, levels, d->ids.levels[modality]);
     if (modality == OG_TEXT ? codebook != -1 : codebook < 0 || codebook >= d->n_codebooks)
-        return og_fail(err, OG_EINVAL,
-                       "%s: codebook %d; text has -1, the others 0 .. %d (og_documents_codebook)",
+        return og_fail(err, OG_EINVAL, "%s: codebook %d; text has -1, the others 0 .. %d (og_documents_codebook)",
                        place, codebook, d->n_codebooks - 1);
-    if (d->n_segments >= INT32_MAX)
-        return og_fail(err, OG_EINVAL, "%s: more than %d items", place, INT32_MAX);
+    if (d->n_segments >= INT32_MAX) return og_fail(err, OG_EINVAL, "%s: more than %d items", place, INT32_MAX);
     for (int64_t i = 0; i < *n; i++)
         if (codes[i] < 0 || codes[i] >= d->ids.codes[modality])
-            return og_fail(err, OG_EINVAL, "%s: code %d at position %lld; it must be in [0, %d)",
-                           place, codes[i], (long long)i, d->ids.codes[modality]);
+            return og_fail(err, OG_EINVAL, "%s: code %d at position %lld; it must be in [0, %d)", place, codes[i],
+                           (long long)i, d->ids.codes[modality]);
     return OG_OK;
 }
 
-og_status og_documents_item(og_documents_builder *builder, int32_t modality, const int32_t *codes,
-                            int32_t rows, int32_t columns, int32_t levels, int32_t codebook,
-                            og_error *err) {
+og_status og_documents_item(og_documents_builder *builder, int32_t modality, const int32_t *codes, int32_t rows,
+                            int32_t columns, int32_t levels, int32_t codebook, og_error *err) {
     og_documents *d = &builder->made->documents;
     if (!builder->open) return og_fail(err, OG_EINVAL, "an item comes while no document is open");
     if (modality < OG_TEXT || modality > OG_AUDIO)
@@ -177,13 +164,11 @@ og_status og_documents_item(og_documents_builder *builder, int32_t modality, con
     OG_TRY(check_item(builder, modality, codes, rows, columns, levels, codebook, &n, err));
     int32_t row_end = modality == OG_IMAGE && builder->row_end;
     OG_TRY(room_for(builder, n + (row_end ? rows : 0) + 2, err));
-    OG_TRY(og_grow((void **)&d->segments, &builder->segment_capacity, d->n_segments + 1,
-                   sizeof *d->segments, err));
+    OG_TRY(og_grow((void **)&d->segments, &builder->segment_capacity, d->n_segments + 1, sizeof *d->segments, err));
 
     if (modality == OG_IMAGE) put_marker(d, OG_MARK_IMAGE_BEGIN);
     if (modality == OG_AUDIO) put_marker(d, OG_MARK_AUDIO_BEGIN);
-    int32_t number = (int32_t)d->n_segments++, base = d->ids.base[modality],
-            size = d->ids.codes[modality];
+    int32_t number = (int32_t)d->n_segments++, base = d->ids.base[modality], size = d->ids.codes[modality];
     og_segment *s = &d->segments[number];
     *s = (og_segment){.doc = d->n_docs,
                       .start = d->n_tokens - d->offsets[d->n_docs],
@@ -199,10 +184,8 @@ og_status og_documents_item(og_documents_builder *builder, int32_t modality, con
     } else {
         for (int32_t r = 0; r < rows; r++) {
             for (int32_t c = 0; c < columns; c++)
-                for (int32_t l = 0; l < levels; l++)
-                    put(d, base + l * size + *codes++, modality, number, r, c, l);
-            if (row_end)
-                put(d, d->ids.base[OG_MARKER] + OG_MARK_ROW_END, OG_MARKER, number, r, -1, -1);
+                for (int32_t l = 0; l < levels; l++) put(d, base + l * size + *codes++, modality, number, r, c, l);
+            if (row_end) put(d, d->ids.base[OG_MARKER] + OG_MARK_ROW_END, OG_MARKER, number, r, -1, -1);
         }
     }
     if (modality == OG_IMAGE) put_marker(d, OG_MARK_IMAGE_END);
@@ -224,15 +207,12 @@ og_status og_documents_end(og_documents_builder *builder, og_error *err) {
         return OG_OK;
     }
     OG_TRY(room_for(builder, 1, err));
-    OG_TRY(og_grow((void **)&d->offsets, &builder->offset_capacity, d->n_docs + 2,
-                   sizeof *d->offsets, err));
+    OG_TRY(og_grow((void **)&d->offsets, &builder->offset_capacity, d->n_docs + 2, sizeof *d->offsets, err));
     OG_TRY(og_grow((void **)&d->segment_offsets, &builder->segment_offset_capacity, d->n_docs + 2,
                    sizeof *d->segment_offsets, err));
-    OG_TRY(og_grow((void **)&d->origins, &builder->origin_capacity, d->n_docs + 1,
-                   sizeof *d->origins, err));
+    OG_TRY(og_grow((void **)&d->origins, &builder->origin_capacity, d->n_docs + 1, sizeof *d->origins, err));
     put_marker(d, OG_MARK_DOC_END);
-    d->origins[d->n_docs] =
-        (og_origin){builder->shard, builder->index, 0, d->n_tokens - d->offsets[d->n_docs]};
+    d->origins[d->n_docs] = (og_origin){builder->shard, builder->index, 0, d->n_tokens - d->offsets[d->n_docs]};
     d->n_docs++;
     d->offsets[d->n_docs] = d->n_tokens;
     d->segment_offsets[d->n_docs] = d->n_segments;
@@ -246,17 +226,15 @@ static og_status count(const og_documents_builder *builder, og_config **counters
     int64_t markers = d->n_tokens;
     for (int32_t m = OG_TEXT; m <= OG_AUDIO; m++) markers -= builder->tokens[m];
     char json[1024];
-    int n = snprintf(json, sizeof json,
-                     "{\"layout\":{\"documents\":{\"read\":%" PRId64 ",\"kept\":%" PRId64
-                     ",\"cut\":0,\"dropped\":{\"empty\":%" PRId64 "}},"
-                     "\"items\":{\"text\":%" PRId64 ",\"image\":%" PRId64 ",\"audio\":%" PRId64
-                     ",\"empty\":%" PRId64 "},"
-                     "\"tokens\":{\"text\":%" PRId64 ",\"image\":%" PRId64 ",\"audio\":%" PRId64
-                     ",\"marker\":%" PRId64 "}}}",
-                     builder->read, d->n_docs, builder->empty, builder->items[OG_TEXT],
-                     builder->items[OG_IMAGE], builder->items[OG_AUDIO], builder->empty_items,
-                     builder->tokens[OG_TEXT], builder->tokens[OG_IMAGE], builder->tokens[OG_AUDIO],
-                     markers);
+    int n = snprintf(
+        json, sizeof json,
+        "{\"layout\":{\"documents\":{\"read\":%" PRId64 ",\"kept\":%" PRId64
+        ",\"cut\":0,\"dropped\":{\"empty\":%" PRId64 "}},"
+        "\"items\":{\"text\":%" PRId64 ",\"image\":%" PRId64 ",\"audio\":%" PRId64 ",\"empty\":%" PRId64 "},"
+        "\"tokens\":{\"text\":%" PRId64 ",\"image\":%" PRId64 ",\"audio\":%" PRId64 ",\"marker\":%" PRId64 "}}}",
+        builder->read, d->n_docs, builder->empty, builder->items[OG_TEXT], builder->items[OG_IMAGE],
+        builder->items[OG_AUDIO], builder->empty_items, builder->tokens[OG_TEXT], builder->tokens[OG_IMAGE],
+        builder->tokens[OG_AUDIO], markers);
     og_config *own = NULL;
     OG_TRY(og_config_from_json(json, n, "layout counters", &own, err));
     if (!*counters) {
@@ -268,13 +246,12 @@ static og_status count(const og_documents_builder *builder, og_config **counters
     return status;
 }
 
-og_status og_documents_finish(og_documents_builder *builder, og_config *counters,
-                              og_documents **out, og_error *err) {
+og_status og_documents_finish(og_documents_builder *builder, og_config *counters, og_documents **out, og_error *err) {
     og_documents *d = &builder->made->documents;
     og_status status = OG_OK;
     if (builder->open)
-        status = og_fail(err, OG_EINVAL, "document %lld:%lld is still open",
-                         (long long)builder->shard, (long long)builder->index);
+        status = og_fail(err, OG_EINVAL, "document %lld:%lld is still open", (long long)builder->shard,
+                         (long long)builder->index);
     else if (builder->read != d->n_docs + builder->empty)
         status = og_fail(err, OG_EINTERNAL, "layout counters: read %lld, kept %lld, empty %lld",
                          (long long)builder->read, (long long)d->n_docs, (long long)builder->empty);
@@ -294,8 +271,7 @@ og_status og_documents_check(const og_documents *d, og_error *err) {
     OG_TRY(og_id_map_check(&d->ids, err));
     if (d->offsets[0] != 0 || d->offsets[d->n_docs] != d->n_tokens)
         return og_fail(err, OG_EFORMAT, "document offsets run %lld .. %lld; it must be 0 .. %lld",
-                       (long long)d->offsets[0], (long long)d->offsets[d->n_docs],
-                       (long long)d->n_tokens);
+                       (long long)d->offsets[0], (long long)d->offsets[d->n_docs], (long long)d->n_tokens);
     if (d->segment_offsets[0] != 0 || d->segment_offsets[d->n_docs] != d->n_segments)
         return og_fail(err, OG_EFORMAT, "segment offsets run %lld .. %lld; it must be 0 .. %lld",
                        (long long)d->segment_offsets[0], (long long)d->segment_offsets[d->n_docs],
@@ -305,20 +281,16 @@ og_status og_documents_check(const og_documents *d, og_error *err) {
         int64_t begin = d->offsets[i], end = d->offsets[i + 1], first = d->segment_offsets[i],
                 last = d->segment_offsets[i + 1];
         if (begin >= end || end > d->n_tokens)
-            return og_fail(err, OG_EFORMAT,
-                           "document %lld: tokens [%lld, %lld) of %lld; it must not be empty",
+            return og_fail(err, OG_EFORMAT, "document %lld: tokens [%lld, %lld) of %lld; it must not be empty",
                            (long long)i, (long long)begin, (long long)end, (long long)d->n_tokens);
         if (first > last || last > d->n_segments)
-            return og_fail(err, OG_EFORMAT, "document %lld: segments [%lld, %lld) of %lld",
-                           (long long)i, (long long)first, (long long)last,
-                           (long long)d->n_segments);
+            return og_fail(err, OG_EFORMAT, "document %lld: segments [%lld, %lld) of %lld", (long long)i,
+                           (long long)first, (long long)last, (long long)d->n_segments);
         if (d->origins[i].length != end - begin || d->origins[i].offset != 0)
-            return og_fail(err, OG_EFORMAT,
-                           "document %lld: origin [%lld, +%lld); it has %lld tokens", (long long)i,
-                           (long long)d->origins[i].offset, (long long)d->origins[i].length,
-                           (long long)(end - begin));
-        OG_TRY(og_segments_check(&at, d->segments + first, first, last - first, i, begin, end,
-                                 begin, 1, d->n_codebooks, &d->ids, err));
+            return og_fail(err, OG_EFORMAT, "document %lld: origin [%lld, +%lld); it has %lld tokens", (long long)i,
+                           (long long)d->origins[i].offset, (long long)d->origins[i].length, (long long)(end - begin));
+        OG_TRY(og_segments_check(&at, d->segments + first, first, last - first, i, begin, end, begin, 1, d->n_codebooks,
+                                 &d->ids, err));
     }
     return OG_OK;
 }

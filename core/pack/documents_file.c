@@ -7,7 +7,8 @@
 #define KIND "omnigram.documents"
 
 /* clang-format off */
-enum { /* wider elements first */
+/* wider elements first */
+enum {
     OFFSETS, SEGMENT_OFFSETS, ORIGINS, SEGMENT_PLACE,  /* 8 bytes */
     TOKENS, SEGMENT, ROW, COLUMN, LEVEL, SEGMENT_GRID,  /* 4 */
     MODALITY,  /* 1 */
@@ -15,8 +16,7 @@ enum { /* wider elements first */
 };
 /* clang-format on */
 
-static void arrays_of(const og_documents *d, int64_t *place, int32_t *grid,
-                      og_file_array arrays[N_ARRAYS]) {
+static void arrays_of(const og_documents *d, int64_t *place, int32_t *grid, og_file_array arrays[N_ARRAYS]) {
     int64_t n_docs = d->n_docs, n_tokens = d->n_tokens;
     arrays[OFFSETS] = (og_file_array){"offsets", OG_I64, 1, {n_docs + 1}, d->offsets};
     arrays[TOKENS] = (og_file_array){"tokens", OG_I32, 1, {n_tokens}, d->tokens};
@@ -25,8 +25,7 @@ static void arrays_of(const og_documents *d, int64_t *place, int32_t *grid,
     arrays[ROW] = (og_file_array){"row", OG_I32, 1, {n_tokens}, d->row};
     arrays[COLUMN] = (og_file_array){"column", OG_I32, 1, {n_tokens}, d->column};
     arrays[LEVEL] = (og_file_array){"level", OG_I32, 1, {n_tokens}, d->level};
-    arrays[SEGMENT_OFFSETS] =
-        (og_file_array){"segment_offsets", OG_I64, 1, {n_docs + 1}, d->segment_offsets};
+    arrays[SEGMENT_OFFSETS] = (og_file_array){"segment_offsets", OG_I64, 1, {n_docs + 1}, d->segment_offsets};
     arrays[ORIGINS] = (og_file_array){"origin", OG_I64, 2, {n_docs, 4}, d->origins};
     arrays[SEGMENT_PLACE] = (og_file_array){"segment_place", OG_I64, 2, {d->n_segments, 3}, place};
     arrays[SEGMENT_GRID] = (og_file_array){"segment_grid", OG_I32, 2, {d->n_segments, 6}, grid};
@@ -54,8 +53,7 @@ static og_status read_into(og_documents *d, const og_arrays *file, og_error *err
     d->codebooks = about.codebooks;
     d->n_codebooks = about.n_codebooks;
     d->counters = about.counters;
-    og_file_array tokens = {"tokens", OG_I32, 1, {-1}, NULL},
-                  origins = {"origin", OG_I64, 2, {-1, 4}, NULL};
+    og_file_array tokens = {"tokens", OG_I32, 1, {-1}, NULL}, origins = {"origin", OG_I64, 2, {-1, 4}, NULL};
     OG_TRY(og_pack_file_array(file, &tokens, err));
     OG_TRY(og_pack_file_array(file, &origins, err));
     d->n_tokens = tokens.shape[0];

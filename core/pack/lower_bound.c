@@ -16,8 +16,7 @@ int64_t og_pack_bound_of_counts(const int64_t *count, int64_t capacity) {
     for (int64_t w = 1; w <= half; w++) small_sum += count[w] * w;
     int64_t alone = 0;
     for (int64_t a = 0; a <= half; a++) {
-        if (a >
-            0) { /* w = C-a+1 goes from "shares" to "alone"; w = a-1 is too small to matter now */
+        if (a > 0) { /* w = C-a+1 goes from "shares" to "alone"; w = a-1 is too small to matter now */
             int64_t w = capacity - a + 1;
             alone += count[w];
             if (a > 1) small_sum -= count[a - 1] * (a - 1);

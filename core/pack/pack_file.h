@@ -37,8 +37,7 @@ og_status og_pack_file_about(const og_arrays *file, og_pack_about *out, og_error
 
 /* The segment table is two arrays in a file: segment_place I64 [S][3] (document, start, length) and
  * segment_grid I32 [S][6] (modality, rows, columns, levels, row_end, codebook). */
-og_status og_pack_segments_split(const og_segment *segments, int64_t n, int64_t **place,
-                                 int32_t **grid, og_error *err);
+og_status og_pack_segments_split(const og_segment *segments, int64_t n, int64_t **place, int32_t **grid, og_error *err);
 og_status og_pack_segments_join(const og_arrays *file, og_segment **out, int64_t *n, og_error *err);
 
 #endif

@@ -8,14 +8,12 @@
  * are, so that placing a document costs a constant. Documents of one length are alike: the places
  * of all are found by length first, in one pass over the counts, and handed out in input order
  * afterwards. */
-int64_t og_pack_best_fit(const int64_t *lengths, int64_t n, int64_t capacity, const int64_t *count,
-                         int64_t *bin_of) {
+int64_t og_pack_best_fit(const int64_t *lengths, int64_t n, int64_t capacity, const int64_t *count, int64_t *bin_of) {
     og_bits rooms = {{0}, 0};
     int64_t *place = og_alloc(n, sizeof *place); /* bin of the k-th longest document */
     int64_t *below = og_alloc(n, sizeof *below);
     int64_t *top = og_alloc(capacity + 1, sizeof *top);
-    int64_t *next =
-        og_alloc(capacity + 1, sizeof *next); /* by length: the next place to hand out */
+    int64_t *next = og_alloc(capacity + 1, sizeof *next); /* by length: the next place to hand out */
     int64_t bins = -1, k = 0;
     if (!place || !below || !top || !next || !og_bits_new(&rooms, capacity)) goto done;
     for (int64_t r = 0; r <= capacity; r++) top[r] = -1;

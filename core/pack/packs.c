@@ -8,10 +8,9 @@
 void og_packs_free(og_packs *p) {
     if (!p) return;
     if (!p->file) {
-        void *own[] = {p->tokens,          p->doc_id,   p->pos,         p->pos3,
-                       p->loss_weight,     p->modality, p->segment_id,  p->row,
-                       p->column,          p->level,    p->doc_offsets, p->cu_seqlens,
-                       p->segment_offsets, p->origin,   p->continues};
+        void *own[] = {p->tokens,          p->doc_id, p->pos,      p->pos3,  p->loss_weight, p->modality,
+                       p->segment_id,      p->row,    p->column,   p->level, p->doc_offsets, p->cu_seqlens,
+                       p->segment_offsets, p->origin, p->continues};
         for (size_t i = 0; i < sizeof own / sizeof *own; i++) og_release(own[i]);
     }
     og_release(p->segments);
@@ -22,29 +21,18 @@ void og_packs_free(og_packs *p) {
     og_release(p);
 }
 
-int64_t og_packs_count(const og_packs *packs) {
-    return packs->n_packs;
-}
-int64_t og_packs_capacity(const og_packs *packs) {
-    return packs->capacity;
-}
-const og_id_map *og_packs_ids(const og_packs *packs) {
-    return &packs->ids;
-}
-int32_t og_packs_codebook_count(const og_packs *packs) {
-    return packs->n_codebooks;
-}
+int64_t og_packs_count(const og_packs *packs) { return packs->n_packs; }
+int64_t og_packs_capacity(const og_packs *packs) { return packs->capacity; }
+const og_id_map *og_packs_ids(const og_packs *packs) { return &packs->ids; }
+int32_t og_packs_codebook_count(const og_packs *packs) { return packs->n_codebooks; }
 const char *og_packs_codebook(const og_packs *packs, int32_t i) {
     return i >= 0 && i < packs->n_codebooks ? packs->codebooks[i] : NULL;
 }
-const og_config *og_packs_counters(const og_packs *packs) {
-    return packs->counters;
-}
+const og_config *og_packs_counters(const og_packs *packs) { return packs->counters; }
 
 og_status og_packs_get(const og_packs *p, int64_t i, og_pack *out, og_error *err) {
     if (i < 0 || i >= p->n_packs)
-        return og_fail(err, OG_EINVAL, "pack %lld; there are %lld", (long long)i,
-                       (long long)p->n_packs);
+        return og_fail(err, OG_EINVAL, "pack %lld; there are %lld", (long long)i, (long long)p->n_packs);
     int64_t t = i * p->capacity, d = p->doc_offsets[i], s = p->segment_offsets[i];
     const og_pack pack = {
         .n_tokens = p->capacity,
@@ -69,11 +57,9 @@ og_status og_packs_get(const og_packs *p, int64_t i, og_pack *out, og_error *err
     if (p->checked && !atomic_load_explicit(&p->checked[i], memory_order_relaxed)) {
         og_status status = og_pack_check(&pack, &p->ids, err);
         if (status != OG_OK) return og_fail_at(err, status, "pack %lld", (long long)i);
-        for (int64_t k = 0; k < pack.n_segments;
-             k++) /* a pack alone does not know the list of codebooks */
+        for (int64_t k = 0; k < pack.n_segments; k++) /* a pack alone does not know the list of codebooks */
             if (pack.segments[k].codebook >= p->n_codebooks)
-                return og_fail(err, OG_EFORMAT,
-                               "pack %lld, segment %lld: codebook %d; there are %d", (long long)i,
+                return og_fail(err, OG_EFORMAT, "pack %lld, segment %lld: codebook %d; there are %d", (long long)i,
                                (long long)k, pack.segments[k].codebook, p->n_codebooks);
         atomic_store_explicit(&p->checked[i], 1, memory_order_relaxed);
     }

@@ -22,8 +22,8 @@ struct og_packs {
     int32_t n_codebooks;
     char (*codebooks)[OG_DIGEST_TEXT];
     og_config *counters;
-    og_arrays *file; /* NULL: the arrays are our own; else they lie in it (segments and codebooks
-                        stay ours) */
+    og_arrays *file;          /* NULL: the arrays are our own; else they lie in it (segments and codebooks
+                                 stay ours) */
     _Atomic uint8_t *checked; /* [n_packs] of a file: 1 once og_pack_check has passed */
 };
 

@@ -12,42 +12,33 @@
 #include <string.h>
 
 static const og_key policy_keys[] = {
-    {"capacity", OG_KEY_I64, offsetof(og_pack_policy, capacity), "2048", 1,
-     (double)OG_PACK_CAPACITY_MAX, NULL, "tokens of a pack"},
-    {"method", OG_KEY_CHOICE, offsetof(og_pack_policy, method), "best_fit", 0, 0,
-     "best_fit|first_fit|concat|none",
+    {"capacity", OG_KEY_I64, offsetof(og_pack_policy, capacity), "2048", 1, (double)OG_PACK_CAPACITY_MAX, NULL,
+     "tokens of a pack"},
+    {"method", OG_KEY_CHOICE, offsetof(og_pack_policy, method), "best_fit", 0, 0, "best_fit|first_fit|concat|none",
      "best-fit decreasing, first-fit, reading order, or one document a pack"},
-    {"long_doc", OG_KEY_CHOICE, offsetof(og_pack_policy, long_doc), "error", 0, 0,
-     "error|drop|truncate|fragment", "what happens to a document longer than a pack"},
-    {"image", OG_KEY_CHOICE, offsetof(og_pack_policy, image), "atomic", 0, 0,
-     "atomic|drop_doc|drop_image",
+    {"long_doc", OG_KEY_CHOICE, offsetof(og_pack_policy, long_doc), "error", 0, 0, "error|drop|truncate|fragment",
+     "what happens to a document longer than a pack"},
+    {"image", OG_KEY_CHOICE, offsetof(og_pack_policy, image), "atomic", 0, 0, "atomic|drop_doc|drop_image",
      "what happens to an image that no pack can hold: an error, or its document or it alone is "
      "left out"},
-    {"fragment_context", OG_KEY_CHOICE, offsetof(og_pack_policy, fragment_context), "reset", 0, 0,
-     "reset|carry", "whether positions of a fragment start at 0 or go on"},
-    {"seed", OG_KEY_I64, offsetof(og_pack_policy, seed), "-1", -1, 9e15, NULL,
-     "order of the packs; -1: as packed"},
+    {"fragment_context", OG_KEY_CHOICE, offsetof(og_pack_policy, fragment_context), "reset", 0, 0, "reset|carry",
+     "whether positions of a fragment start at 0 or go on"},
+    {"seed", OG_KEY_I64, offsetof(og_pack_policy, seed), "-1", -1, 9e15, NULL, "order of the packs; -1: as packed"},
     {0},
 };
-const og_key *og_pack_policy_keys(void) {
-    return policy_keys;
-}
+const og_key *og_pack_policy_keys(void) { return policy_keys; }
 
 static og_status check_policy(const og_pack_policy *p, og_error *err) {
     if (p->capacity < 1 || p->capacity > OG_PACK_CAPACITY_MAX)
-        return og_fail(err, OG_EINVAL, "pack.capacity %lld; it must be 1 .. %lld tokens",
-                       (long long)p->capacity, (long long)OG_PACK_CAPACITY_MAX);
+        return og_fail(err, OG_EINVAL, "pack.capacity %lld; it must be 1 .. %lld tokens", (long long)p->capacity,
+                       (long long)OG_PACK_CAPACITY_MAX);
     const int32_t values[] = {p->method, p->long_doc, p->image, p->fragment_context};
-    static const int32_t limits[] = {OG_PACK_NONE, OG_LONG_FRAGMENT, OG_IMAGE_DROP_IMAGE,
-                                     OG_FRAGMENT_CARRY};
+    static const int32_t limits[] = {OG_PACK_NONE, OG_LONG_FRAGMENT, OG_IMAGE_DROP_IMAGE, OG_FRAGMENT_CARRY};
     static const char *const names[] = {"method", "long_doc", "image", "fragment_context"};
     for (int i = 0; i < 4; i++)
         if (values[i] < 0 || values[i] > limits[i])
-            return og_fail(err, OG_EINVAL, "pack.%s %d; it must be 0 .. %d", names[i], values[i],
-                           limits[i]);
-    if (p->seed < -1)
-        return og_fail(err, OG_EINVAL, "pack.seed %lld; it must be at least -1",
-                       (long long)p->seed);
+            return og_fail(err, OG_EINVAL, "pack.%s %d; it must be 0 .. %d", names[i], values[i], limits[i]);
+    if (p->seed < -1) return og_fail(err, OG_EINVAL, "pack.seed %lld; it must be at least -1", (long long)p->seed);
     return OG_OK;
 }
 
@@ -75,8 +66,7 @@ static int64_t count_segments(const og_documents *d, const og_cut *cut, const og
     int64_t n = 0, begin;
     for (int64_t r = 0; r < piece->n_ranges; r++) {
         const og_range *range = &cut->ranges[piece->first_range + r];
-        for (int64_t s = segment_after(d, piece->doc, range->begin);
-             s < d->segment_offsets[piece->doc + 1]; s++) {
+        for (int64_t s = segment_after(d, piece->doc, range->begin); s < d->segment_offsets[piece->doc + 1]; s++) {
             if (!overlap(&d->segments[s], range, &begin)) break;
             n++;
         }
@@ -86,9 +76,8 @@ static int64_t count_segments(const og_documents *d, const og_cut *cut, const og
 
 /* Lays a piece at token t of the packs' arrays, as document `number` of a pack that begins at token
  * zero. *segment: the next free one; its number in the pack is that minus first_segment. */
-static void lay_piece(og_packs *p, const og_documents *d, const og_cut *cut, const og_piece *piece,
-                      int64_t number, int64_t zero, int64_t t, int64_t first_segment,
-                      int64_t *segment) {
+static void lay_piece(og_packs *p, const og_documents *d, const og_cut *cut, const og_piece *piece, int64_t number,
+                      int64_t zero, int64_t t, int64_t first_segment, int64_t *segment) {
     const int64_t offset = d->offsets[piece->doc], begin = t;
     for (int64_t r = 0; r < piece->n_ranges; r++) {
         const og_range *range = &cut->ranges[piece->first_range + r];
@@ -99,20 +88,17 @@ static void lay_piece(og_packs *p, const og_documents *d, const og_cut *cut, con
         memcpy(p->column + t, d->column + from, (size_t)n * sizeof *p->column);
         memcpy(p->level + t, d->level + from, (size_t)n * sizeof *p->level);
         for (int64_t i = 0; i < n; i++) p->segment_id[t + i] = -1;
-        for (int64_t s = segment_after(d, piece->doc, range->begin);
-             s < d->segment_offsets[piece->doc + 1]; s++) {
+        for (int64_t s = segment_after(d, piece->doc, range->begin); s < d->segment_offsets[piece->doc + 1]; s++) {
             int64_t length = overlap(&d->segments[s], range, &at);
             if (!length) break;
             int32_t id = (int32_t)(*segment - first_segment);
             og_segment *made = &p->segments[(*segment)++];
             *made = d->segments[s];
             int64_t start = t + at - range->begin, skipped = (at - made->start) / made->levels;
-            if (made->modality !=
-                OG_IMAGE) { /* a part of a text or of the frames is a smaller one */
+            if (made->modality != OG_IMAGE) { /* a part of a text or of the frames is a smaller one */
                 made->columns = (int32_t)(length / made->levels);
                 if (made->modality == OG_AUDIO)
-                    for (int64_t i = start; i < start + length; i++)
-                        p->column[i] -= (int32_t)skipped;
+                    for (int64_t i = start; i < start + length; i++) p->column[i] -= (int32_t)skipped;
             }
             made->doc = number;
             made->start = start - zero;
@@ -127,12 +113,11 @@ static void lay_piece(og_packs *p, const og_documents *d, const og_cut *cut, con
     }
 }
 
-static void lay_positions(og_packs *p, const og_piece *piece, int32_t carry, int64_t zero,
-                          int64_t t, int64_t first_own, int64_t n_own) {
+static void lay_positions(og_packs *p, const og_piece *piece, int32_t carry, int64_t zero, int64_t t, int64_t first_own,
+                          int64_t n_own) {
     int64_t pos = carry ? piece->pos : 0, pos3 = carry ? piece->pos3 : 0;
     for (int64_t i = 0; i < piece->length; i++) p->pos[t + i] = (int32_t)(pos + i);
-    og_positions3(p->segments + first_own, n_own, t - zero, t - zero + piece->length, pos3,
-                  p->pos3 + 3 * t);
+    og_positions3(p->segments + first_own, n_own, t - zero, t - zero + piece->length, pos3, p->pos3 + 3 * t);
 }
 
 static void lay_pads(og_packs *p, int64_t t, int64_t end) {
@@ -148,8 +133,7 @@ static void lay_pads(og_packs *p, int64_t t, int64_t end) {
 static og_status allocate(og_packs *p, const og_documents *d, og_error *err) {
     int64_t tokens, n = p->n_packs;
     if (__builtin_mul_overflow(n, p->capacity, &tokens))
-        return og_fail(err, OG_ENOMEM, "%lld packs of %lld tokens", (long long)n,
-                       (long long)p->capacity);
+        return og_fail(err, OG_ENOMEM, "%lld packs of %lld tokens", (long long)n, (long long)p->capacity);
     p->tokens = og_alloc(tokens, sizeof *p->tokens);
     p->doc_id = og_alloc(tokens, sizeof *p->doc_id);
     p->pos = og_alloc(tokens, sizeof *p->pos);
@@ -167,14 +151,11 @@ static og_status allocate(og_packs *p, const og_documents *d, og_error *err) {
     p->continues = og_alloc_zero(p->n_docs, sizeof *p->continues);
     p->segments = og_alloc(p->n_segments, sizeof *p->segments);
     p->codebooks = og_alloc(d->n_codebooks, sizeof *p->codebooks);
-    if (!p->tokens || !p->doc_id || !p->pos || !p->pos3 || !p->loss_weight || !p->modality ||
-        !p->segment_id || !p->row || !p->column || !p->level || !p->doc_offsets ||
-        !p->segment_offsets || !p->cu_seqlens || !p->origin || !p->continues || !p->segments ||
-        !p->codebooks)
-        return og_fail(err, OG_ENOMEM, "no memory for %lld packs of %lld tokens", (long long)n,
-                       (long long)p->capacity);
-    if (d->n_codebooks)
-        memcpy(p->codebooks, d->codebooks, (size_t)d->n_codebooks * sizeof *p->codebooks);
+    if (!p->tokens || !p->doc_id || !p->pos || !p->pos3 || !p->loss_weight || !p->modality || !p->segment_id ||
+        !p->row || !p->column || !p->level || !p->doc_offsets || !p->segment_offsets || !p->cu_seqlens || !p->origin ||
+        !p->continues || !p->segments || !p->codebooks)
+        return og_fail(err, OG_ENOMEM, "no memory for %lld packs of %lld tokens", (long long)n, (long long)p->capacity);
+    if (d->n_codebooks) memcpy(p->codebooks, d->codebooks, (size_t)d->n_codebooks * sizeof *p->codebooks);
     p->n_codebooks = d->n_codebooks;
     return OG_OK;
 }
@@ -208,15 +189,14 @@ static int tally_json(char *at, size_t room, const char *name, const og_tally *t
     int64_t cut = tokens ? t->lost[OG_LOST_TRUNCATED] : t->cut;
     return snprintf(at, room,
                     "\"%s\":{\"read\":%" PRId64 ",\"kept\":%" PRId64 ",\"cut\":%" PRId64
-                    ",\"dropped\":{\"long\":%" PRId64 ",\"image_document\":%" PRId64
-                    ",\"image\":%" PRId64 ",\"truncated\":%" PRId64 "}},",
-                    name, t->read, t->kept, cut, t->lost[OG_LOST_LONG],
-                    t->lost[OG_LOST_IMAGE_DOCUMENT], t->lost[OG_LOST_IMAGE],
-                    tokens ? 0 : t->lost[OG_LOST_TRUNCATED]);
+                    ",\"dropped\":{\"long\":%" PRId64 ",\"image_document\":%" PRId64 ",\"image\":%" PRId64
+                    ",\"truncated\":%" PRId64 "}},",
+                    name, t->read, t->kept, cut, t->lost[OG_LOST_LONG], t->lost[OG_LOST_IMAGE_DOCUMENT],
+                    t->lost[OG_LOST_IMAGE], tokens ? 0 : t->lost[OG_LOST_TRUNCATED]);
 }
 
-static og_status count(og_packs *p, const og_documents *d, const og_cut *cut,
-                       const og_pack_plan *plan, const og_pack_policy *policy, og_error *err) {
+static og_status count(og_packs *p, const og_documents *d, const og_cut *cut, const og_pack_plan *plan,
+                       const og_pack_policy *policy, og_error *err) {
     static const char *const methods[] = {"best_fit", "first_fit", "concat", "none"};
     char json[2048];
     size_t n = (size_t)snprintf(json, sizeof json, "{\"packing\":{");
@@ -225,14 +205,12 @@ static og_status count(og_packs *p, const og_documents *d, const og_cut *cut,
     n += (size_t)tally_json(json + n, sizeof json - n, "images", &cut->images, 0);
     n += (size_t)snprintf(
         json + n, sizeof json - n,
-        "\"kept_tokens\":{\"text\":%" PRId64 ",\"image\":%" PRId64 ",\"audio\":%" PRId64
-        ",\"marker\":%" PRId64 ",\"pad\":%" PRId64 "},\"fragmented\":%" PRId64
-        ",\"pieces\":%" PRId64 ",\"short_fragments\":%" PRId64 ",\"capacity\":%" PRId64
-        ",\"method\":\"%s\",\"bins\":%" PRId64 ",\"lower_bound\":%" PRId64 ",\"fill\":%.17g}}",
-        cut->kept_tokens[OG_TEXT], cut->kept_tokens[OG_IMAGE], cut->kept_tokens[OG_AUDIO],
-        cut->kept_tokens[OG_MARKER], plan->n_bins * policy->capacity - cut->tokens.kept,
-        cut->fragmented, cut->n_pieces, cut->short_fragments, policy->capacity,
-        methods[policy->method], plan->n_bins, plan->lower_bound, plan->fill);
+        "\"kept_tokens\":{\"text\":%" PRId64 ",\"image\":%" PRId64 ",\"audio\":%" PRId64 ",\"marker\":%" PRId64
+        ",\"pad\":%" PRId64 "},\"fragmented\":%" PRId64 ",\"pieces\":%" PRId64 ",\"short_fragments\":%" PRId64
+        ",\"capacity\":%" PRId64 ",\"method\":\"%s\",\"bins\":%" PRId64 ",\"lower_bound\":%" PRId64 ",\"fill\":%.17g}}",
+        cut->kept_tokens[OG_TEXT], cut->kept_tokens[OG_IMAGE], cut->kept_tokens[OG_AUDIO], cut->kept_tokens[OG_MARKER],
+        plan->n_bins * policy->capacity - cut->tokens.kept, cut->fragmented, cut->n_pieces, cut->short_fragments,
+        policy->capacity, methods[policy->method], plan->n_bins, plan->lower_bound, plan->fill);
     og_config *own = NULL;
     OG_TRY(og_config_from_json(json, (int64_t)n, "packing counters", &own, err));
     if (!d->counters) {
@@ -245,13 +223,11 @@ static og_status count(og_packs *p, const og_documents *d, const og_cut *cut,
     return status;
 }
 
-static og_status build(og_packs *p, const og_documents *d, const og_pack_policy *policy,
-                       og_cut *cut, og_pack_plan **plan, int64_t **scratch, og_error *err) {
+static og_status build(og_packs *p, const og_documents *d, const og_pack_policy *policy, og_cut *cut,
+                       og_pack_plan **plan, int64_t **scratch, og_error *err) {
     OG_TRY(og_cut_documents(d, policy, cut, err));
     int64_t *lengths = *scratch = og_alloc(cut->n_pieces, sizeof *lengths);
-    if (!lengths)
-        return og_fail(err, OG_ENOMEM, "no memory to pack %lld documents",
-                       (long long)cut->n_pieces);
+    if (!lengths) return og_fail(err, OG_ENOMEM, "no memory to pack %lld documents", (long long)cut->n_pieces);
     for (int64_t i = 0; i < cut->n_pieces; i++) {
         lengths[i] = cut->pieces[i].length;
         p->n_segments += count_segments(d, cut, &cut->pieces[i]);
@@ -272,8 +248,7 @@ static og_status build(og_packs *p, const og_documents *d, const og_pack_policy 
     return count(p, d, cut, *plan, policy, err);
 }
 
-og_status og_packs_build(const og_documents *documents, const og_pack_policy *policy,
-                         og_packs **out, og_error *err) {
+og_status og_packs_build(const og_documents *documents, const og_pack_policy *policy, og_packs **out, og_error *err) {
     OG_TRY(check_policy(policy, err));
     og_packs *p = og_alloc_zero(1, sizeof *p);
     if (!p) return og_fail(err, OG_ENOMEM, "no memory for packs");

@@ -7,7 +7,8 @@
 #define KIND "omnigram.packs"
 
 /* clang-format off */
-enum { /* wider elements first */
+/* wider elements first */
+enum {
     DOC_OFFSETS, CU_SEQLENS, SEGMENT_OFFSETS, ORIGIN, SEGMENT_PLACE,  /* 8 bytes */
     TOKENS, DOC_ID, POS, POS3, LOSS_WEIGHT, SEGMENT_ID, ROW, COLUMN, LEVEL, SEGMENT_GRID,  /* 4 */
     MODALITY, CONTINUES,  /* 1 */
@@ -53,22 +54,19 @@ og_status og_packs_save(const og_packs *p, const char *path, og_error *err) {
 
 /* The three tables of offsets: everything og_packs_get relies on before it checks a pack. */
 static og_status check_offsets(const og_packs *p, og_error *err) {
-    if (p->doc_offsets[0] != 0 || p->doc_offsets[p->n_packs] != p->n_docs ||
-        p->segment_offsets[0] != 0 || p->segment_offsets[p->n_packs] != p->n_segments)
-        return og_fail(err, OG_EFORMAT,
-                       "documents run %lld .. %lld of %lld, segments %lld .. %lld of %lld",
-                       (long long)p->doc_offsets[0], (long long)p->doc_offsets[p->n_packs],
-                       (long long)p->n_docs, (long long)p->segment_offsets[0],
-                       (long long)p->segment_offsets[p->n_packs], (long long)p->n_segments);
+    if (p->doc_offsets[0] != 0 || p->doc_offsets[p->n_packs] != p->n_docs || p->segment_offsets[0] != 0 ||
+        p->segment_offsets[p->n_packs] != p->n_segments)
+        return og_fail(err, OG_EFORMAT, "documents run %lld .. %lld of %lld, segments %lld .. %lld of %lld",
+                       (long long)p->doc_offsets[0], (long long)p->doc_offsets[p->n_packs], (long long)p->n_docs,
+                       (long long)p->segment_offsets[0], (long long)p->segment_offsets[p->n_packs],
+                       (long long)p->n_segments);
     for (int64_t i = 0; i < p->n_packs; i++)
         if (p->doc_offsets[i] > p->doc_offsets[i + 1] || p->doc_offsets[i + 1] > p->n_docs ||
-            p->segment_offsets[i] > p->segment_offsets[i + 1] ||
-            p->segment_offsets[i + 1] > p->n_segments)
-            return og_fail(
-                err, OG_EFORMAT,
-                "pack %lld: documents [%lld, %lld), segments [%lld, %lld); offsets must not fall",
-                (long long)i, (long long)p->doc_offsets[i], (long long)p->doc_offsets[i + 1],
-                (long long)p->segment_offsets[i], (long long)p->segment_offsets[i + 1]);
+            p->segment_offsets[i] > p->segment_offsets[i + 1] || p->segment_offsets[i + 1] > p->n_segments)
+            return og_fail(err, OG_EFORMAT,
+                           "pack %lld: documents [%lld, %lld), segments [%lld, %lld); offsets must not fall",
+                           (long long)i, (long long)p->doc_offsets[i], (long long)p->doc_offsets[i + 1],
+                           (long long)p->segment_offsets[i], (long long)p->segment_offsets[i + 1]);
     return OG_OK;
 }
 
@@ -79,15 +77,13 @@ static og_status read_into(og_packs *p, const og_arrays *file, og_error *err) {
     p->codebooks = about.codebooks;
     p->n_codebooks = about.n_codebooks;
     p->counters = about.counters;
-    og_file_array tokens = {"tokens", OG_I32, 2, {-1, -1}, NULL},
-                  origin = {"origin", OG_I64, 2, {-1, 4}, NULL};
+    og_file_array tokens = {"tokens", OG_I32, 2, {-1, -1}, NULL}, origin = {"origin", OG_I64, 2, {-1, 4}, NULL};
     OG_TRY(og_pack_file_array(file, &tokens, err));
     OG_TRY(og_pack_file_array(file, &origin, err));
     p->n_packs = tokens.shape[0];
     p->capacity = tokens.shape[1];
     p->n_docs = origin.shape[0];
-    if (p->n_packs > INT64_MAX / 2)
-        return og_fail(err, OG_EFORMAT, "%lld packs", (long long)p->n_packs);
+    if (p->n_packs > INT64_MAX / 2) return og_fail(err, OG_EFORMAT, "%lld packs", (long long)p->n_packs);
     OG_TRY(og_pack_segments_join(file, &p->segments, &p->n_segments, err));
     og_file_array a[N_ARRAYS];
     arrays_of(p, NULL, NULL, a);
@@ -109,8 +105,7 @@ static og_status read_into(og_packs *p, const og_arrays *file, og_error *err) {
     p->continues = a[CONTINUES].data;
     OG_TRY(check_offsets(p, err));
     p->checked = og_alloc_zero(p->n_packs, sizeof *p->checked);
-    if (!p->checked)
-        return og_fail(err, OG_ENOMEM, "no memory for %lld packs", (long long)p->n_packs);
+    if (!p->checked) return og_fail(err, OG_ENOMEM, "no memory for %lld packs", (long long)p->n_packs);
     return OG_OK;
 }
 

@@ -3,14 +3,13 @@
 
 #include <omnigram/memory.h>
 
-static og_status counts_of(const int64_t *lengths, int64_t n, int64_t capacity, int64_t *count,
-                           int64_t *sum, og_error *err) {
+static og_status counts_of(const int64_t *lengths, int64_t n, int64_t capacity, int64_t *count, int64_t *sum,
+                           og_error *err) {
     int64_t total = 0;
     for (int64_t i = 0; i < n; i++) {
         int64_t w = lengths[i];
         if (w < 1 || w > capacity)
-            return og_fail(err, OG_EINVAL,
-                           "length %lld at index %lld; it must be 1 .. %lld (the capacity)",
+            return og_fail(err, OG_EINVAL, "length %lld at index %lld; it must be 1 .. %lld (the capacity)",
                            (long long)w, (long long)i, (long long)capacity);
         count[w]++;
         total += w; /* < 2^24 * 2^39: n is bounded by memory */
@@ -32,17 +31,17 @@ static void group(og_pack_plan *plan, const int64_t *bin_of, int64_t n) {
     for (int64_t i = 0; i < n; i++) plan->docs[end[bin_of[i]]++] = i;
 }
 
-og_status og_pack_lengths(const int64_t *lengths, int64_t n, int64_t capacity, int32_t method,
-                          og_pack_plan **out, og_error *err) {
+og_status og_pack_lengths(const int64_t *lengths, int64_t n, int64_t capacity, int32_t method, og_pack_plan **out,
+                          og_error *err) {
     if (n < 0) return og_fail(err, OG_EINVAL, "%lld lengths", (long long)n);
     if (capacity < 1 || capacity > OG_PACK_CAPACITY_MAX)
-        return og_fail(err, OG_EINVAL, "pack capacity %lld; it must be 1 .. %lld tokens",
-                       (long long)capacity, (long long)OG_PACK_CAPACITY_MAX);
+        return og_fail(err, OG_EINVAL, "pack capacity %lld; it must be 1 .. %lld tokens", (long long)capacity,
+                       (long long)OG_PACK_CAPACITY_MAX);
     if (method < OG_PACK_BEST_FIT || method > OG_PACK_NONE)
         return og_fail(err, OG_EINVAL, "packing method %d; it must be 0 .. 3", method);
     og_pack_plan *plan = og_alloc_zero(1, sizeof *plan);
-    int64_t *count = og_alloc_zero(capacity + 1, sizeof *count),
-            *bin_of = og_alloc(n, sizeof *bin_of), sum = 0, bins = 0;
+    int64_t *count = og_alloc_zero(capacity + 1, sizeof *count), *bin_of = og_alloc(n, sizeof *bin_of), sum = 0,
+            bins = 0;
     og_status status = OG_OK;
     if (!plan || !count || !bin_of) {
         status = og_fail(err, OG_ENOMEM, "no memory to pack %lld lengths", (long long)n);

@@ -7,8 +7,8 @@
 /* (time, row, column) of tokens begin .. end of one document of a pack, whose n segments begin
  * there (starts count from token 0 of the pack); the first has position `first`. out: [end -
  * begin][3]. */
-static inline void og_positions3(const og_segment *segments, int64_t n, int64_t begin, int64_t end,
-                                 int64_t first, int32_t *out) {
+static inline void og_positions3(const og_segment *segments, int64_t n, int64_t begin, int64_t end, int64_t first,
+                                 int32_t *out) {
     int64_t p = first, t = begin;
     for (int64_t i = 0; i <= n; i++) {
         int64_t stop = i < n ? segments[i].start : end;

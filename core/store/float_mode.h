@@ -7,8 +7,8 @@
 #include <xmmintrin.h>
 #endif
 
-/* Frameworks set flush-to-zero on some threads and not on others; then the same update gives other bits on another thread.
- * enter returns what leave restores. */
+/* Frameworks set flush-to-zero on some threads and not on others; then the same update gives other bits on another
+ * thread. enter returns what leave restores. */
 static inline uint32_t og_float_mode_enter(void) {
 #if defined(__x86_64__)
     uint32_t before = _mm_getcsr();

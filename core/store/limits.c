@@ -115,7 +115,7 @@ og_status og_limits_check(const og_limits *limits, int64_t bytes, int32_t lock, 
                {lock == 1 ? limits->lock_bytes : INT64_MAX, "left to lock (RLIMIT_MEMLOCK; raise it with ulimit -l)"}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (bytes > all[i].room)
-            return og_fail(err, OG_ENOMEM, "%s needs %lld bytes, this process has %lld bytes %s", what, (long long)bytes,
-                           (long long)all[i].room, all[i].name);
+            return og_fail(err, OG_ENOMEM, "%s needs %lld bytes, this process has %lld bytes %s", what,
+                           (long long)bytes, (long long)all[i].room, all[i].name);
     return OG_OK;
 }

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Byte range of `node`: the equal range of rows it owns, with both ends rounded down to whole pages, so that the ranges of
- * all nodes cover [0, bytes) once. A row that crosses a page boundary lies on the node of its page. */
+/* Byte range of `node`: the equal range of rows it owns, with both ends rounded down to whole pages, so that the ranges
+ * of all nodes cover [0, bytes) once. A row that crosses a page boundary lies on the node of its page. */
 static inline void og_numa_split(int64_t rows, int64_t row_bytes, int64_t page_bytes, int32_t nodes, int32_t node,
                                  int64_t bytes, int64_t *begin, int64_t *end) {
     int64_t each = rows / nodes, more = rows % nodes;

@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* GCC 12 takes a function of nothing but prefetches for one without effect and drops its calls; the empty asm says otherwise. */
+/* GCC 12 takes a function of nothing but prefetches for one without effect and drops its calls; the empty asm says
+ * otherwise. */
 #define OG_KEEP_PREFETCH() __asm__ volatile("")
 
 static inline void og_prefetch_near(const void *row, int64_t bytes) { /* into the first-level cache */

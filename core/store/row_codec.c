@@ -111,11 +111,13 @@ int64_t og_row_encode(const og_store *store, int64_t row, const float *in, uint6
     case OG_F32: memcpy(values, in, (size_t)dim * 4); return -1;
     case OG_BF16:
         for (int64_t i = 0; i < dim; i++)
-            halves[i] = key ? og_narrow_bf16_stochastic(in[i], og_channel_random(key, (uint32_t)i)) : og_narrow_bf16(in[i]);
+            halves[i] =
+                key ? og_narrow_bf16_stochastic(in[i], og_channel_random(key, (uint32_t)i)) : og_narrow_bf16(in[i]);
         return -1;
     case OG_F16:
         for (int64_t i = 0; i < dim; i++)
-            halves[i] = key ? og_narrow_f16_stochastic(in[i], og_channel_random(key, (uint32_t)i)) : og_narrow_f16(in[i]);
+            halves[i] =
+                key ? og_narrow_f16_stochastic(in[i], og_channel_random(key, (uint32_t)i)) : og_narrow_f16(in[i]);
         return -1;
     default: return encode_scaled(store, values, og_store_scales(store, row), in, key);
     }

@@ -23,11 +23,13 @@ static int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / t
 og_status og_record_of(const og_store_options *o, og_record *out, og_error *err) {
     if (o->rows < 1 || o->rows > (INT64_C(1) << 47))
         return og_fail(err, OG_EINVAL, "store rows %lld: must be in 1..2^47", (long long)o->rows);
-    if (o->dim < 1 || o->dim > 65536) return og_fail(err, OG_EINVAL, "store dim %lld: must be in 1..65536", (long long)o->dim);
+    if (o->dim < 1 || o->dim > 65536)
+        return og_fail(err, OG_EINVAL, "store dim %lld: must be in 1..65536", (long long)o->dim);
     if (o->state < 0 || o->state > 4 * 65536)
         return og_fail(err, OG_EINVAL, "store state %d: must be in 0..262144 values", o->state);
     int32_t group = og_group_of(o);
-    if (group < 0 || group > 65536) return og_fail(err, OG_EINVAL, "store group %d: must be in 1..65536, or 0 for 32", group);
+    if (group < 0 || group > 65536)
+        return og_fail(err, OG_EINVAL, "store group %d: must be in 1..65536, or 0 for 32", group);
     og_record r = {0};
     switch (o->dtype) {
     case OG_F32: r.value_bytes = o->dim * 4; break;
@@ -61,11 +63,14 @@ static void lay_out(og_store *store) { /* records, one after the other */
 
 og_status og_store_new(const og_store_options *options, og_store **out, og_error *err) {
     if (options->backing < OG_BACK_ANONYMOUS || options->backing > OG_BACK_FILE)
-        return og_fail(err, OG_EINVAL, "store backing %d: must be 0 (anonymous), 1 (shared) or 2 (file)", options->backing);
+        return og_fail(err, OG_EINVAL, "store backing %d: must be 0 (anonymous), 1 (shared) or 2 (file)",
+                       options->backing);
     if (options->backing != OG_BACK_ANONYMOUS && (!options->name || !*options->name))
         return og_fail(err, OG_EINVAL, "store backing %d needs a name", options->backing);
     if (options->numa < OG_NUMA_SPLIT)
-        return og_fail(err, OG_EINVAL, "store numa %d: must be a node, -1 (default), -2 (interleave) or -3 (split rows)", options->numa);
+        return og_fail(err, OG_EINVAL,
+                       "store numa %d: must be a node, -1 (default), -2 (interleave) or -3 (split rows)",
+                       options->numa);
     og_record record = {0};
     if (options->backing != OG_BACK_FILE) OG_TRY(og_record_of(options, &record, err));
     og_store *store = og_alloc_zero(1, sizeof *store);

@@ -5,7 +5,9 @@
 #include <sys/mman.h>
 
 og_status og_store_map_file(og_store *store, const og_store_options *options, og_error *err) {
-    if (options->lock == 1) return og_fail(err, OG_EINVAL, "store %s: a file-backed store is not locked; load it into memory for that", options->name);
+    if (options->lock == 1)
+        return og_fail(err, OG_EINVAL, "store %s: a file-backed store is not locked; load it into memory for that",
+                       options->name);
     store->name = og_copy_string(options->name);
     char *path = og_copy_string(options->name);
     if (!store->name || !path) {
@@ -19,8 +21,9 @@ og_status og_store_map_file(og_store *store, const og_store_options *options, og
     if (status == OG_OK) status = og_table_view_of(store->file, path, tensor, &view, err);
     if (status == OG_OK && ((options->rows && options->rows != view.n) || (options->dim && options->dim != view.dim) ||
                             (options->dtype && options->dtype != view.dtype)))
-        status = og_fail(err, OG_EINVAL, "%s holds %lld rows x %lld of %s, not %lld x %lld of %s", options->name, (long long)view.n,
-                         (long long)view.dim, og_dtype_name(view.dtype), (long long)options->rows, (long long)options->dim,
+        status = og_fail(err, OG_EINVAL, "%s holds %lld rows x %lld of %s, not %lld x %lld of %s", options->name,
+                         (long long)view.n, (long long)view.dim, og_dtype_name(view.dtype), (long long)options->rows,
+                         (long long)options->dim,
                          og_dtype_name(options->dtype) ? og_dtype_name(options->dtype) : "any type");
     og_release(path);
     if (status != OG_OK) return status;

@@ -34,7 +34,7 @@ struct og_store {
     int32_t descriptor; /* shared: holds the lock that says "alive"; -1 */
     int32_t owner;      /* shared: this handle made the segment and unlinks it */
     char *name;
-    struct og_arrays *file; /* file: the open safetensors */
+    struct og_arrays *file;  /* file: the open safetensors */
     _Atomic(void *) scratch; /* of updates, kept between calls */
 };
 

@@ -22,7 +22,8 @@ og_status og_reserve(int64_t bytes, int32_t descriptor, int32_t writable, void *
     int64_t whole = span + 2 * HUGE; /* a guard before (with the alignment) and one behind */
     uint8_t *range = mmap(NULL, (size_t)whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (range == MAP_FAILED)
-        return og_fail(err, OG_ENOMEM, "%lld bytes of address space were refused: %s", (long long)whole, strerror(errno));
+        return og_fail(err, OG_ENOMEM, "%lld bytes of address space were refused: %s", (long long)whole,
+                       strerror(errno));
     uint8_t *inner = (uint8_t *)(((uintptr_t)range + (uintptr_t)HUGE) / (uintptr_t)HUGE * (uintptr_t)HUGE);
     int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
     int flags = MAP_FIXED | (descriptor < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED);
@@ -84,7 +85,8 @@ og_status og_store_map_anonymous(og_store *store, const og_store_options *option
     og_limits limits;
     char what[120];
     og_limits_read("", &limits);
-    snprintf(what, sizeof what, "a store of %lld rows x %lld bytes", (long long)store->rows, (long long)store->record.bytes);
+    snprintf(what, sizeof what, "a store of %lld rows x %lld bytes", (long long)store->rows,
+             (long long)store->record.bytes);
     OG_TRY(og_limits_check(&limits, bytes, options->lock, what, err));
     void *memory;
     OG_TRY(og_reserve(bytes, -1, 1, &store->reserved, &store->reserved_bytes, &memory, err));

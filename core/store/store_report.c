@@ -50,16 +50,22 @@ og_status og_store_inspect(const og_store *store, og_store_report *out, og_error
             inside = begin < last && end > first;
         } else if (inside && sscanf(line, "%31[^:]: %" SCNd64 " kB", key, &kib) == 2) {
             int64_t bytes = kib * 1024;
-            if (!strcmp(key, "Rss")) r.resident_bytes += bytes;
-            else if (!strcmp(key, "Anonymous")) r.anonymous_bytes += bytes;
-            else if (!strcmp(key, "AnonHugePages") || !strcmp(key, "ShmemPmdMapped") || !strcmp(key, "FilePmdMapped")) r.huge_bytes += bytes;
-            else if (!strcmp(key, "Locked")) r.locked_bytes += bytes;
-            else if (!strcmp(key, "KernelPageSize")) kernel_page = bytes;
+            if (!strcmp(key, "Rss"))
+                r.resident_bytes += bytes;
+            else if (!strcmp(key, "Anonymous"))
+                r.anonymous_bytes += bytes;
+            else if (!strcmp(key, "AnonHugePages") || !strcmp(key, "ShmemPmdMapped") || !strcmp(key, "FilePmdMapped"))
+                r.huge_bytes += bytes;
+            else if (!strcmp(key, "Locked"))
+                r.locked_bytes += bytes;
+            else if (!strcmp(key, "KernelPageSize"))
+                kernel_page = bytes;
         }
     }
     fclose(smaps);
     r.file_bytes = r.resident_bytes - r.anonymous_bytes;
-    r.page_bytes = kernel_page > 4096 || r.huge_bytes * 2 < r.resident_bytes || !r.huge_bytes ? kernel_page : INT64_C(2) << 20;
+    r.page_bytes =
+        kernel_page > 4096 || r.huge_bytes * 2 < r.resident_bytes || !r.huge_bytes ? kernel_page : INT64_C(2) << 20;
     r.nodes = count_nodes(store);
     *out = r;
     return OG_OK;

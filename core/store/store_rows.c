@@ -20,13 +20,16 @@ og_status og_store_read(const og_store *store, const int64_t *rows, int64_t n, f
 }
 
 og_status og_store_write(og_store *store, const int64_t *rows, int64_t n, const float *values, og_error *err) {
-    if (!store->writable) return og_fail(err, OG_EINVAL, "the store%s%s is read-only", store->name ? " " : "", store->name ? store->name : "");
+    if (!store->writable)
+        return og_fail(err, OG_EINVAL, "the store%s%s is read-only", store->name ? " " : "",
+                       store->name ? store->name : "");
     OG_TRY(check_rows(store, rows, n, err));
     if (store->group) /* what a scaled type cannot hold is found before the first row changes */
         for (int64_t i = 0; i < n * store->dim; i++)
             if (!(values[i] - values[i] == 0.0f))
-                return og_fail(err, OG_EINVAL, "value %g of row %lld, channel %lld: %s rows hold finite values only", (double)values[i],
-                               (long long)rows[i / store->dim], (long long)(i % store->dim), og_dtype_name(store->dtype));
+                return og_fail(err, OG_EINVAL, "value %g of row %lld, channel %lld: %s rows hold finite values only",
+                               (double)values[i], (long long)rows[i / store->dim], (long long)(i % store->dim),
+                               og_dtype_name(store->dtype));
     for (int64_t i = 0; i < n; i++) (void)og_row_encode(store, rows[i], values + i * store->dim, 0);
     return OG_OK;
 }
@@ -54,9 +57,12 @@ og_status og_store_fill(og_store *store, uint64_t seed, double scale, og_pool *p
     return og_store_fill_shard(store, seed, scale, 0, pool, err);
 }
 
-og_status og_store_fill_shard(og_store *store, uint64_t seed, double scale, int64_t first, og_pool *pool, og_error *err) {
+og_status og_store_fill_shard(og_store *store, uint64_t seed, double scale, int64_t first, og_pool *pool,
+                              og_error *err) {
     if (first < 0) return og_fail(err, OG_EINVAL, "fill from row %lld of a table: must be 0 or more", (long long)first);
-    if (!store->writable) return og_fail(err, OG_EINVAL, "the store%s%s is read-only", store->name ? " " : "", store->name ? store->name : "");
+    if (!store->writable)
+        return og_fail(err, OG_EINVAL, "the store%s%s is read-only", store->name ? " " : "",
+                       store->name ? store->name : "");
     if (!(scale >= 0 && scale <= 1e30)) return og_fail(err, OG_EINVAL, "fill scale %g: must be in 0..1e30", scale);
     fill_job job = {store, seed, scale, first, og_alloc(og_pool_threads(pool) * store->dim, sizeof(float))};
     if (!job.buffers) return og_fail(err, OG_ENOMEM, "no memory to fill rows of %lld values", (long long)store->dim);

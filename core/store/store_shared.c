@@ -1,8 +1,8 @@
 /* store_shared.c: rows in POSIX shared memory: one copy a machine, joined by name.
  *
- * A segment lives while some process holds its shared flock; the kernel drops the lock when the process dies, however it
- * dies. So a segment whose exclusive lock can be had is stale and is reclaimed, and one that is in use never is. The pid and
- * start time in the header are for people and messages. */
+ * A segment lives while some process holds its shared flock; the kernel drops the lock when the process dies, however
+ * it dies. So a segment whose exclusive lock can be had is stale and is reclaimed, and one that is in use never is. The
+ * pid and start time in the header are for people and messages. */
 #include "store/limits.h"
 #include "store/store_internal.h"
 
@@ -18,8 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HEADER_BYTES (INT64_C(2) << 20) /* rows begin at a huge page */
-#define MAGIC UINT64_C(0x3153726f7453474f) /* "OGStorS1" */
+#define HEADER_BYTES (INT64_C(2) << 20)           /* rows begin at a huge page */
+#define MAGIC        UINT64_C(0x3153726f7453474f) /* "OGStorS1" */
 
 typedef struct og_shared_header {
     uint64_t magic;
@@ -56,7 +56,8 @@ static int names_it(const char *path, int file) {
     struct stat opened, named;
     int again = shm_open(path, O_RDONLY, 0);
     if (again < 0) return 0;
-    int same = fstat(file, &opened) == 0 && fstat(again, &named) == 0 && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+    int same = fstat(file, &opened) == 0 && fstat(again, &named) == 0 && opened.st_ino == named.st_ino &&
+               opened.st_dev == named.st_dev;
     close(again);
     return same;
 }
@@ -70,7 +71,8 @@ static og_status reclaim(const char *path, og_error *err) {
         ssize_t got = pread(file, &header, sizeof header, 0);
         close(file);
         if (got != (ssize_t)sizeof header) header.owner_pid = 0;
-        return og_fail(err, OG_EINVAL, "shared store %s is in use (made by process %d, which %s)", path, header.owner_pid,
+        return og_fail(err, OG_EINVAL, "shared store %s is in use (made by process %d, which %s)", path,
+                       header.owner_pid,
                        start_time(header.owner_pid) == header.owner_start ? "runs" : "has ended, but others hold it");
     }
     if (names_it(path, file)) (void)shm_unlink(path);
@@ -99,7 +101,8 @@ static og_status create(const char *path, int *out, og_error *err) {
 
 static og_status map_segment(og_store *store, int64_t bytes, int32_t writable, og_error *err) {
     void *memory;
-    OG_TRY(og_reserve(HEADER_BYTES + bytes, store->descriptor, writable, &store->reserved, &store->reserved_bytes, &memory, err));
+    OG_TRY(og_reserve(HEADER_BYTES + bytes, store->descriptor, writable, &store->reserved, &store->reserved_bytes,
+                      &memory, err));
     store->memory = (uint8_t *)memory + HEADER_BYTES;
     store->memory_bytes = bytes;
     return OG_OK;
@@ -111,11 +114,13 @@ og_status og_store_map_shared(og_store *store, const og_store_options *options, 
     OG_TRY(reclaim(path, err)); /* first, so that the space of a stale one counts as free */
     og_limits limits;
     og_limits_read("", &limits);
-    snprintf(what, sizeof what, "shared store %s of %lld rows x %lld bytes", path, (long long)store->rows, (long long)store->record.bytes);
+    snprintf(what, sizeof what, "shared store %s of %lld rows x %lld bytes", path, (long long)store->rows,
+             (long long)store->record.bytes);
     OG_TRY(og_limits_check(&limits, bytes, options->lock, what, err));
     int64_t room = og_limits_free("/dev/shm");
     if (bytes + HEADER_BYTES > room)
-        return og_fail(err, OG_ENOMEM, "%s needs %lld bytes, /dev/shm has %lld free", what, (long long)(bytes + HEADER_BYTES), (long long)room);
+        return og_fail(err, OG_ENOMEM, "%s needs %lld bytes, /dev/shm has %lld free", what,
+                       (long long)(bytes + HEADER_BYTES), (long long)room);
     store->name = og_copy_string(path);
     if (!store->name) return og_fail(err, OG_ENOMEM, "no memory for the name of a store");
     OG_TRY(create(path, &store->descriptor, err));
@@ -145,7 +150,8 @@ og_status og_store_join_shared(og_store *store, const char *name, og_error *err)
     OG_TRY(check_name(name, path, sizeof path, err));
     store->descriptor = shm_open(path, store->writable ? O_RDWR : O_RDONLY, 0);
     if (store->descriptor < 0) return og_fail(err, OG_EIO, "shared store %s: %s", path, strerror(errno));
-    if (flock(store->descriptor, LOCK_EX | LOCK_NB) == 0) { /* nobody lives in it: left by a dead process, or being made */
+    if (flock(store->descriptor, LOCK_EX | LOCK_NB) ==
+        0) { /* nobody lives in it: left by a dead process, or being made */
         (void)flock(store->descriptor, LOCK_UN);
         return og_fail(err, OG_EINVAL, "shared store %s is stale: the process that made it has ended", path);
     }
@@ -153,8 +159,8 @@ og_status og_store_join_shared(og_store *store, const char *name, og_error *err)
         return og_fail(err, OG_EIO, "shared store %s is being removed", path);
     og_shared_header h;
     struct stat info;
-    if (pread(store->descriptor, &h, sizeof h, 0) != (ssize_t)sizeof h || fstat(store->descriptor, &info) != 0 || h.magic != MAGIC ||
-        h.version != 1 || !atomic_load_explicit(&h.ready, memory_order_acquire))
+    if (pread(store->descriptor, &h, sizeof h, 0) != (ssize_t)sizeof h || fstat(store->descriptor, &info) != 0 ||
+        h.magic != MAGIC || h.version != 1 || !atomic_load_explicit(&h.ready, memory_order_acquire))
         return og_fail(err, OG_EFORMAT, "shared store %s: not a finished omnigram segment of version 1", path);
     og_store_options o = og_store_defaults(h.rows, h.dim, h.dtype);
     o.group = h.group;

@@ -8,8 +8,8 @@
 
 #include <dirent.h>
 #include <jansson.h>
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,8 +24,10 @@ static const char *leaf_of(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-static og_status shard_path(const char *path, int64_t generation, int32_t part, int32_t parts, char *out, size_t size, og_error *err) {
-    int n = snprintf(out, size, "%.*s.g%lld-%05d-of-%05d.safetensors", (int)strlen(path) - 5, path, (long long)generation, part + 1, parts);
+static og_status shard_path(const char *path, int64_t generation, int32_t part, int32_t parts, char *out, size_t size,
+                            og_error *err) {
+    int n = snprintf(out, size, "%.*s.g%lld-%05d-of-%05d.safetensors", (int)strlen(path) - 5, path,
+                     (long long)generation, part + 1, parts);
     if (n < 0 || (size_t)n >= size) return og_fail(err, OG_EINVAL, "%.80s...: the path is too long", path);
     return OG_OK;
 }
@@ -42,10 +44,11 @@ static og_status read_shard(const char *path, const og_config *node, int64_t at,
     OG_TRY(og_config_i64(og_config_get(node, "first_row"), &out->first, err));
     OG_TRY(og_config_i64(og_config_get(node, "rows"), &out->n, err));
     OG_TRY(og_config_i64(og_config_get(node, "bytes"), &out->bytes, err));
-    if (strchr(file, '/') || !*file) return og_fail(err, OG_EFORMAT, "%s: shard file '%.80s' is not a plain file name", og_config_place(node), file);
+    if (strchr(file, '/') || !*file)
+        return og_fail(err, OG_EFORMAT, "%s: shard file '%.80s' is not a plain file name", og_config_place(node), file);
     if (out->first != at || out->n < 1)
-        return og_fail(err, OG_EFORMAT, "%s: shard '%.80s' has rows %lld + %lld where row %lld should begin", og_config_place(node), file,
-                       (long long)out->first, (long long)out->n, (long long)at);
+        return og_fail(err, OG_EFORMAT, "%s: shard '%.80s' has rows %lld + %lld where row %lld should begin",
+                       og_config_place(node), file, (long long)out->first, (long long)out->n, (long long)at);
     size_t folder = (size_t)(leaf_of(path) - path), size = folder + strlen(file) + 1;
     out->path = og_alloc((int64_t)size, 1);
     if (!out->path) return og_fail(err, OG_ENOMEM, "%s: no memory for its shards", path);
@@ -100,7 +103,8 @@ static og_status generation_of(const char *path, int64_t *out, og_error *err) {
 }
 
 og_status og_table_part_path(const char *path, int32_t part, int32_t parts, char *out, size_t size, og_error *err) {
-    if (!og_table_is_index(path)) return og_fail(err, OG_EINVAL, "%s: the index of a sharded table ends in .json", path);
+    if (!og_table_is_index(path))
+        return og_fail(err, OG_EINVAL, "%s: the index of a sharded table ends in .json", path);
     if (parts < 1 || parts > 99999 || part < 0 || part >= parts)
         return og_fail(err, OG_EINVAL, "%s: part %d of %d: parts are 1..99999", path, part, parts);
     int64_t generation;
@@ -120,7 +124,10 @@ static void remove_others(const char *path, int64_t generation) {
         long long number;
         int part, parts, end = 0;
         if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0) continue;
-        if (sscanf(entry->d_name + strlen(prefix), "%lld-%5d-of-%5d.safetensors%n", &number, &part, &parts, &end) != 3 || !end) continue;
+        if (sscanf(entry->d_name + strlen(prefix), "%lld-%5d-of-%5d.safetensors%n", &number, &part, &parts, &end) !=
+                3 ||
+            !end)
+            continue;
         if (entry->d_name[strlen(prefix) + (size_t)end] || number == generation) continue;
         snprintf(target, sizeof target, "%s%s", folder, entry->d_name);
         (void)unlink(target);
@@ -129,7 +136,8 @@ static void remove_others(const char *path, int64_t generation) {
 }
 
 /* Opens part i, checks that it continues the ones before, and describes it. */
-static og_status add_part(const char *file, int32_t i, og_table_view *whole, int64_t *at, char **fingerprint, json_t *shards, og_error *err) {
+static og_status add_part(const char *file, int32_t i, og_table_view *whole, int64_t *at, char **fingerprint,
+                          json_t *shards, og_error *err) {
     og_arrays *arrays;
     og_table_view v;
     struct stat info;
@@ -140,17 +148,22 @@ static og_status add_part(const char *file, int32_t i, og_table_view *whole, int
         *fingerprint = og_copy_string(v.identity.fingerprint);
         if (!*fingerprint) status = og_fail(err, OG_ENOMEM, "%s: no memory to publish a table", file);
     }
-    if (status == OG_OK && (strcmp(*fingerprint, v.identity.fingerprint) != 0 || v.total != whole->total || v.dim != whole->dim ||
-                            v.dtype != whole->dtype || v.group != whole->group || v.state != whole->state))
-        status = og_fail(err, OG_EINVAL, "%s: fingerprint %s, %lld x %lld: not the table of the first part (%s, %lld x %lld)", file,
-                         v.identity.fingerprint, (long long)v.total, (long long)v.dim, *fingerprint, (long long)whole->total, (long long)whole->dim);
+    if (status == OG_OK &&
+        (strcmp(*fingerprint, v.identity.fingerprint) != 0 || v.total != whole->total || v.dim != whole->dim ||
+         v.dtype != whole->dtype || v.group != whole->group || v.state != whole->state))
+        status = og_fail(err, OG_EINVAL,
+                         "%s: fingerprint %s, %lld x %lld: not the table of the first part (%s, %lld x %lld)", file,
+                         v.identity.fingerprint, (long long)v.total, (long long)v.dim, *fingerprint,
+                         (long long)whole->total, (long long)whole->dim);
     if (status == OG_OK && v.first != *at)
-        status = og_fail(err, OG_EINVAL, "%s begins at row %lld, the parts before it end at row %lld", file, (long long)v.first, (long long)*at);
+        status = og_fail(err, OG_EINVAL, "%s begins at row %lld, the parts before it end at row %lld", file,
+                         (long long)v.first, (long long)*at);
     if (status == OG_OK && stat(file, &info) != 0) status = og_fail(err, OG_EIO, "%s: cannot be examined", file);
     if (status == OG_OK) {
         *at += v.n;
-        json_array_append_new(shards, json_pack("{s:s, s:I, s:I, s:I}", "file", leaf_of(file), "first_row", (json_int_t)v.first, "rows",
-                                                (json_int_t)v.n, "bytes", (json_int_t)info.st_size));
+        json_array_append_new(shards,
+                              json_pack("{s:s, s:I, s:I, s:I}", "file", leaf_of(file), "first_row", (json_int_t)v.first,
+                                        "rows", (json_int_t)v.n, "bytes", (json_int_t)info.st_size));
     }
     og_arrays_close(arrays);
     return status;
@@ -171,12 +184,14 @@ og_status og_table_publish(const char *path, int32_t parts, og_error *err) {
         if (status == OG_OK) status = add_part(file, i, &whole, &at, &fingerprint, shards, err);
     }
     if (status == OG_OK && at != whole.total)
-        status = og_fail(err, OG_EINVAL, "%s: the parts hold %lld of %lld rows", path, (long long)at, (long long)whole.total);
+        status = og_fail(err, OG_EINVAL, "%s: the parts hold %lld of %lld rows", path, (long long)at,
+                         (long long)whole.total);
     json_t *root = status == OG_OK ? json_pack("{s:s, s:I, s:s, s:O}", "format", "omnigram.table-index/1", "generation",
                                                (json_int_t)generation, "fingerprint", fingerprint, "shards", shards)
                                    : NULL;
     char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
-    if (status == OG_OK && (!text || (int64_t)json_array_size(shards) != parts)) status = og_fail(err, OG_ENOMEM, "%s: no memory to publish a table", path);
+    if (status == OG_OK && (!text || (int64_t)json_array_size(shards) != parts))
+        status = og_fail(err, OG_ENOMEM, "%s: no memory to publish a table", path);
     if (status == OG_OK) status = og_file_write(path, text, (int64_t)strlen(text), err);
     if (status == OG_OK) remove_others(path, generation);
     free(text);

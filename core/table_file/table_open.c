@@ -36,7 +36,8 @@ static int same_value(const og_config *a, const og_config *b) {
 }
 
 /* The dotted path of the first key whose values differ; both are maps or the path names the node itself. */
-static void first_difference(const og_config *a, const og_config *b, char *path, size_t size, const og_config **x, const og_config **y) {
+static void first_difference(const og_config *a, const og_config *b, char *path, size_t size, const og_config **x,
+                             const og_config **y) {
     *x = a;
     *y = b;
     if (og_config_kind(a) != OG_CONFIG_MAP || og_config_kind(b) != OG_CONFIG_MAP) return;
@@ -60,18 +61,23 @@ static void first_difference(const og_config *a, const og_config *b, char *path,
 
 static void short_value(const og_config *node, char *out, size_t size) {
     char *text = NULL;
-    if (!node) snprintf(out, size, "absent");
-    else if (og_config_to_json(node, &text, NULL) == OG_OK) snprintf(out, size, "%.40s%s", text, strlen(text) > 40 ? "..." : "");
-    else snprintf(out, size, "?");
+    if (!node)
+        snprintf(out, size, "absent");
+    else if (og_config_to_json(node, &text, NULL) == OG_OK)
+        snprintf(out, size, "%.40s%s", text, strlen(text) > 40 ? "..." : "");
+    else
+        snprintf(out, size, "?");
     og_release(text);
 }
 
 /* Why two identities differ: fingerprints, and the key where the descriptions part. */
-static og_status check_identity(const char *path, const og_table_identity *have, const og_table_identity *want, og_error *err) {
+static og_status check_identity(const char *path, const og_table_identity *have, const og_table_identity *want,
+                                og_error *err) {
     if (!want || strcmp(have->fingerprint, want->fingerprint) == 0) return OG_OK;
     char key[120] = "", here[64] = "", there[64] = "";
     og_config *a = NULL, *b = NULL;
-    if (want->description && og_config_from_json(have->description, (int64_t)strlen(have->description), path, &a, NULL) == OG_OK &&
+    if (want->description &&
+        og_config_from_json(have->description, (int64_t)strlen(have->description), path, &a, NULL) == OG_OK &&
         og_config_from_json(want->description, (int64_t)strlen(want->description), "description", &b, NULL) == OG_OK) {
         const og_config *x, *y;
         first_difference(a, b, key, sizeof key, &x, &y);
@@ -81,8 +87,10 @@ static og_status check_identity(const char *path, const og_table_identity *have,
     og_config_free(a);
     og_config_free(b);
     if (!key[0])
-        return og_fail(err, OG_EINVAL, "%s: table '%.40s' has fingerprint %s, this model needs %s", path, have->name, have->fingerprint, want->fingerprint);
-    return og_fail(err, OG_EINVAL, "%s: table '%.40s' has fingerprint %s, this model needs %s; %s is %s in the file and %s here", path,
+        return og_fail(err, OG_EINVAL, "%s: table '%.40s' has fingerprint %s, this model needs %s", path, have->name,
+                       have->fingerprint, want->fingerprint);
+    return og_fail(err, OG_EINVAL,
+                   "%s: table '%.40s' has fingerprint %s, this model needs %s; %s is %s in the file and %s here", path,
                    have->name, have->fingerprint, want->fingerprint, key, here, there);
 }
 
@@ -103,20 +111,23 @@ static og_status open_shards(og_table_file *file, og_table_view *view, og_error 
     if (!og_table_is_index(path)) {
         shards[0].n = view->n;
         if (view->n != view->total)
-            return og_fail(err, OG_EFORMAT, "%s: one shard with %lld of %lld rows; open the table's index (.json)", path, (long long)view->n, (long long)view->total);
+            return og_fail(err, OG_EFORMAT, "%s: one shard with %lld of %lld rows; open the table's index (.json)",
+                           path, (long long)view->n, (long long)view->total);
         return OG_OK;
     }
     int64_t rows = 0;
     for (int32_t i = 0; i < file->index.n; i++) {
         struct stat info;
         rows += shards[i].n;
-        if (stat(shards[i].path, &info) != 0) return og_fail(err, OG_EIO, "%s: its shard %s is missing", path, shards[i].path);
+        if (stat(shards[i].path, &info) != 0)
+            return og_fail(err, OG_EIO, "%s: its shard %s is missing", path, shards[i].path);
         if (info.st_size != shards[i].bytes)
-            return og_fail(err, OG_EFORMAT, "%s: its shard %s has %lld bytes, the index says %lld", path, shards[i].path,
-                           (long long)info.st_size, (long long)shards[i].bytes);
+            return og_fail(err, OG_EFORMAT, "%s: its shard %s has %lld bytes, the index says %lld", path,
+                           shards[i].path, (long long)info.st_size, (long long)shards[i].bytes);
     }
     if (rows != view->total)
-        return og_fail(err, OG_EFORMAT, "%s: its shards hold %lld of %lld rows", path, (long long)rows, (long long)view->total);
+        return og_fail(err, OG_EFORMAT, "%s: its shards hold %lld of %lld rows", path, (long long)rows,
+                       (long long)view->total);
     return OG_OK;
 }
 
@@ -125,7 +136,8 @@ og_status og_table_file_open(const char *path, const og_table_identity *expected
     if (!file) return og_fail(err, OG_ENOMEM, "%s: no memory to open a table", path);
     file->path = og_copy_string(path);
     og_table_view v = {0};
-    og_status status = file->path ? open_shards(file, &v, err) : og_fail(err, OG_ENOMEM, "%s: no memory to open a table", path);
+    og_status status =
+        file->path ? open_shards(file, &v, err) : og_fail(err, OG_ENOMEM, "%s: no memory to open a table", path);
     if (status == OG_OK) status = check_identity(path, &v.identity, expected, err);
     if (status != OG_OK) {
         og_table_file_close(file);
@@ -138,40 +150,48 @@ og_status og_table_file_open(const char *path, const og_table_identity *expected
 
 /* What was read is let go: resident memory stays at one piece, however long the shard is. */
 static void let_go(const uint8_t *first, int64_t bytes) {
-    uintptr_t begin = ((uintptr_t)first + 4095) / 4096 * 4096, end = ((uintptr_t)first + (uintptr_t)bytes) / 4096 * 4096;
+    uintptr_t begin = ((uintptr_t)first + 4095) / 4096 * 4096,
+              end = ((uintptr_t)first + (uintptr_t)bytes) / 4096 * 4096;
     if (end > begin) (void)madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
 /* n rows of `from` beginning at row i to rows k.. of `to`. */
-static og_status copy_rows(const og_store *from, int64_t i, og_store *to, int64_t k, int64_t n, float *values, og_error *err) {
+static og_status copy_rows(const og_store *from, int64_t i, og_store *to, int64_t k, int64_t n, float *values,
+                           og_error *err) {
     int same = from->dtype == to->dtype && from->group == to->group;
     for (int64_t r = 0; r < n; r++) {
         if (same) {
             memcpy(og_store_values(to, k + r), og_store_values(from, i + r), (size_t)to->record.value_bytes);
-            if (to->scales) memcpy(og_store_scales(to, k + r), og_store_scales(from, i + r), (size_t)to->record.scale_bytes);
+            if (to->scales)
+                memcpy(og_store_scales(to, k + r), og_store_scales(from, i + r), (size_t)to->record.scale_bytes);
         } else {
             og_row_decode(from, i + r, values);
             int64_t bad = og_row_encode(to, k + r, values, 0);
             if (bad >= 0)
-                return og_fail(err, OG_EINVAL, "channel %lld of row %lld is %g: %s rows hold finite values only", (long long)bad,
-                               (long long)(i + r), (double)values[bad], og_dtype_name(to->dtype));
+                return og_fail(err, OG_EINVAL, "channel %lld of row %lld is %g: %s rows hold finite values only",
+                               (long long)bad, (long long)(i + r), (double)values[bad], og_dtype_name(to->dtype));
         }
-        if (to->state && from->state) memcpy(og_store_state(to, k + r), og_store_state(from, i + r), (size_t)to->state * 4);
-        else if (to->state) memset(og_store_state(to, k + r), 0, (size_t)to->state * 4);
+        if (to->state && from->state)
+            memcpy(og_store_state(to, k + r), og_store_state(from, i + r), (size_t)to->state * 4);
+        else if (to->state)
+            memset(og_store_state(to, k + r), 0, (size_t)to->state * 4);
     }
     return OG_OK;
 }
 
 /* The rows of one shard that the store wants, piece by piece. */
-static og_status load_shard(const og_table_shard *shard, const og_table_header *h, int64_t first, og_store *to, float *values, og_error *err) {
+static og_status load_shard(const og_table_shard *shard, const og_table_header *h, int64_t first, og_store *to,
+                            float *values, og_error *err) {
     og_arrays *arrays;
     og_table_view v = {0};
     OG_TRY(og_arrays_open(shard->path, 0, &arrays, err));
     og_status status = og_table_view_of(arrays, shard->path, NULL, &v, err);
-    if (status == OG_OK && (strcmp(v.identity.fingerprint, h->identity.fingerprint) != 0 || v.n != shard->n || v.first != shard->first || v.dim != h->dim ||
-                            v.dtype != h->dtype || v.group != h->group || v.state != h->state))
-        status = og_fail(err, OG_EFORMAT, "%s: not the shard that its index describes (fingerprint %s, rows %lld + %lld)", shard->path,
-                         v.identity.fingerprint, (long long)v.first, (long long)v.n);
+    if (status == OG_OK &&
+        (strcmp(v.identity.fingerprint, h->identity.fingerprint) != 0 || v.n != shard->n || v.first != shard->first ||
+         v.dim != h->dim || v.dtype != h->dtype || v.group != h->group || v.state != h->state))
+        status =
+            og_fail(err, OG_EFORMAT, "%s: not the shard that its index describes (fingerprint %s, rows %lld + %lld)",
+                    shard->path, v.identity.fingerprint, (long long)v.first, (long long)v.n);
     if (status == OG_OK) {
         og_store from = {.descriptor = -1};
         og_store_over_view(&from, &v);
@@ -194,12 +214,14 @@ og_status og_table_file_load(const og_table_file *file, int64_t first, og_store 
     const og_table_header *h = &file->header;
     if (!store->writable) return og_fail(err, OG_EINVAL, "%s: loading into a read-only store", file->path);
     if (store->dim != h->dim)
-        return og_fail(err, OG_EINVAL, "%s has rows of %lld values, the store of %lld", file->path, (long long)h->dim, (long long)store->dim);
+        return og_fail(err, OG_EINVAL, "%s has rows of %lld values, the store of %lld", file->path, (long long)h->dim,
+                       (long long)store->dim);
     if (first < 0 || first > h->rows - store->rows)
-        return og_fail(err, OG_EINVAL, "%s has %lld rows, the store wants %lld..%lld", file->path, (long long)h->rows, (long long)first,
-                       (long long)(first + store->rows - 1));
+        return og_fail(err, OG_EINVAL, "%s has %lld rows, the store wants %lld..%lld", file->path, (long long)h->rows,
+                       (long long)first, (long long)(first + store->rows - 1));
     if (store->state && h->state && store->state != h->state)
-        return og_fail(err, OG_EINVAL, "%s keeps %d state values a row, the store %d", file->path, h->state, store->state);
+        return og_fail(err, OG_EINVAL, "%s keeps %d state values a row, the store %d", file->path, h->state,
+                       store->state);
     float *values = og_alloc(h->dim, sizeof *values);
     if (!values) return og_fail(err, OG_ENOMEM, "%s: no memory to load rows", file->path);
     og_status status = OG_OK;
@@ -216,8 +238,10 @@ og_status og_table_file_load(const og_table_file *file, int64_t first, og_store 
 og_status og_table_rewrite(const og_table_file *file, const char *to, int32_t layout, int32_t shards, og_error *err) {
     const og_table_header *h = &file->header;
     if (shards < 1 || shards > 99999 || shards > h->rows)
-        return og_fail(err, OG_EINVAL, "%s: %d shards of %lld rows: must be in 1..99999 and at most one a row", to, shards, (long long)h->rows);
-    if (shards > 1 && !og_table_is_index(to)) return og_fail(err, OG_EINVAL, "%s: %d shards need a path that ends in .json", to, shards);
+        return og_fail(err, OG_EINVAL, "%s: %d shards of %lld rows: must be in 1..99999 and at most one a row", to,
+                       shards, (long long)h->rows);
+    if (shards > 1 && !og_table_is_index(to))
+        return og_fail(err, OG_EINVAL, "%s: %d shards need a path that ends in .json", to, shards);
     int64_t each = h->rows / shards, more = h->rows % shards, at = 0;
     for (int32_t i = 0; i < shards; i++) {
         og_store_options o = og_store_defaults(each + (i < more), h->dim, h->dtype);
@@ -228,8 +252,9 @@ og_status og_table_rewrite(const og_table_file *file, const char *to, int32_t la
         og_status status = og_table_file_load(file, at, part, err);
         og_table_part whole = {&h->identity, layout, 0, o.rows, 0, h->rows};
         if (status == OG_OK)
-            status = og_table_is_index(to) ? og_table_save_part(to, part, 0, o.rows, &h->identity, layout, i, shards, at, h->rows, err)
-                                           : og_table_write(to, part, &whole, err);
+            status = og_table_is_index(to)
+                         ? og_table_save_part(to, part, 0, o.rows, &h->identity, layout, i, shards, at, h->rows, err)
+                         : og_table_write(to, part, &whole, err);
         og_store_free(part);
         OG_TRY(status);
         at += o.rows;

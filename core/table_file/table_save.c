@@ -85,17 +85,20 @@ static og_status put_arrays(piece *p, const og_store *s, const og_table_part *pa
     OG_TRY(og_arrays_writer_declare(w, "weight", type, 2, (int64_t[]){n, columns}, err));
     if (s->dtype == OG_FP8_E4M3)
         OG_TRY(og_arrays_writer_declare(w, "weight_scale_inv", OG_U8, 2, (int64_t[]){n, r.scale_bytes}, err));
-    if (s->state) OG_TRY(append_rows(p, s->states + row * s->state_stride, s->state_stride, (int64_t)s->state * 4, n, err));
+    if (s->state)
+        OG_TRY(append_rows(p, s->states + row * s->state_stride, s->state_stride, (int64_t)s->state * 4, n, err));
     if (s->group && s->dtype != OG_FP8_E4M3)
         OG_TRY(append_rows(p, og_store_scales(s, row), s->scale_stride, r.scale_bytes, n, err));
     OG_TRY(append_rows(p, og_store_values(s, row), s->value_stride, r.value_bytes, n, err));
-    if (s->dtype == OG_FP8_E4M3) OG_TRY(append_rows(p, og_store_scales(s, row), s->scale_stride, r.scale_bytes, n, err));
+    if (s->dtype == OG_FP8_E4M3)
+        OG_TRY(append_rows(p, og_store_scales(s, row), s->scale_stride, r.scale_bytes, n, err));
     return OG_OK;
 }
 
 og_status og_table_write(const char *path, const og_store *store, const og_table_part *part, og_error *err) {
     const og_table_identity *id = part->identity;
-    if (!id || !id->name || !*id->name || !id->fingerprint || !*id->fingerprint || !id->description || !*id->description)
+    if (!id || !id->name || !*id->name || !id->fingerprint || !*id->fingerprint || !id->description ||
+        !*id->description)
         return og_fail(err, OG_EINVAL, "%s: a table needs a name, a fingerprint and a description", path);
     if (part->layout != OG_LAYOUT_PLAIN && part->layout != OG_LAYOUT_PACKED)
         return og_fail(err, OG_EINVAL, "%s: layout %d: must be 0 (plain) or 1 (packed)", path, part->layout);
@@ -115,24 +118,28 @@ og_status og_table_write(const char *path, const og_store *store, const og_table
     }
     status = put_metadata(p.writer, store, part, err);
     if (status == OG_OK) status = put_arrays(&p, store, part, err);
-    if (status == OG_OK) status = og_arrays_writer_commit(p.writer, err);
-    else og_arrays_writer_abort(p.writer);
+    if (status == OG_OK)
+        status = og_arrays_writer_commit(p.writer, err);
+    else
+        og_arrays_writer_abort(p.writer);
     og_release(p.buffer);
     return status;
 }
 
-og_status og_table_save_part(const char *path, const og_store *store, int64_t row, int64_t n, const og_table_identity *identity,
-                             int32_t layout, int32_t part, int32_t parts, int64_t first, int64_t total, og_error *err) {
+og_status og_table_save_part(const char *path, const og_store *store, int64_t row, int64_t n,
+                             const og_table_identity *identity, int32_t layout, int32_t part, int32_t parts,
+                             int64_t first, int64_t total, og_error *err) {
     char file[4096];
     OG_TRY(og_table_part_path(path, part, parts, file, sizeof file, err));
     og_table_part p = {identity, layout, row, n, first, total};
     return og_table_write(file, store, &p, err);
 }
 
-og_status og_table_save(const char *path, const og_store *store, const og_table_identity *identity, int32_t layout, int32_t shards,
-                        og_error *err) {
+og_status og_table_save(const char *path, const og_store *store, const og_table_identity *identity, int32_t layout,
+                        int32_t shards, og_error *err) {
     if (shards < 1 || shards > 99999 || shards > store->rows)
-        return og_fail(err, OG_EINVAL, "%s: %d shards of %lld rows: must be in 1..99999 and at most one a row", path, shards, (long long)store->rows);
+        return og_fail(err, OG_EINVAL, "%s: %d shards of %lld rows: must be in 1..99999 and at most one a row", path,
+                       shards, (long long)store->rows);
     if (!og_table_is_index(path)) {
         if (shards != 1) return og_fail(err, OG_EINVAL, "%s: %d shards need a path that ends in .json", path, shards);
         og_table_part all = {identity, layout, 0, store->rows, 0, store->rows};

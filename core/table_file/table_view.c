@@ -12,29 +12,34 @@ static og_status text_key(const og_arrays *arrays, const char *path, const char 
     return OG_OK;
 }
 
-static og_status number_key(const og_arrays *arrays, const char *path, const char *key, int64_t least, int64_t most, int64_t *out,
-                            og_error *err) {
+static og_status number_key(const og_arrays *arrays, const char *path, const char *key, int64_t least, int64_t most,
+                            int64_t *out, og_error *err) {
     const char *text;
     OG_TRY(text_key(arrays, path, key, &text, err));
     char *end;
     errno = 0;
     long long value = strtoll(text, &end, 10);
     if (errno || end == text || *end || value < least || value > most)
-        return og_fail(err, OG_EFORMAT, "%s: metadata key '%s' is '%.40s': must be in %lld..%lld", path, key, text, (long long)least, (long long)most);
+        return og_fail(err, OG_EFORMAT, "%s: metadata key '%s' is '%.40s': must be in %lld..%lld", path, key, text,
+                       (long long)least, (long long)most);
     *out = value;
     return OG_OK;
 }
 
-static og_status want_shape(const char *path, const og_array_info *info, int64_t rows, int64_t columns, og_dtype dtype, og_error *err) {
+static og_status want_shape(const char *path, const og_array_info *info, int64_t rows, int64_t columns, og_dtype dtype,
+                            og_error *err) {
     if (info->rank == 2 && info->shape[0] == rows && info->shape[1] == columns && info->dtype == dtype) return OG_OK;
-    return og_fail(err, OG_EFORMAT, "%s: tensor '%s' is %s of rank %d [%lld, %lld]: should be %s [%lld, %lld]", path, info->name,
-                   og_dtype_name(info->dtype), info->rank, (long long)info->shape[0], (long long)(info->rank > 1 ? info->shape[1] : 0),
-                   og_dtype_name(dtype), (long long)rows, (long long)columns);
+    return og_fail(err, OG_EFORMAT, "%s: tensor '%s' is %s of rank %d [%lld, %lld]: should be %s [%lld, %lld]", path,
+                   info->name, og_dtype_name(info->dtype), info->rank, (long long)info->shape[0],
+                   (long long)(info->rank > 1 ? info->shape[1] : 0), og_dtype_name(dtype), (long long)rows,
+                   (long long)columns);
 }
 
 static og_status aligned(const char *path, const char *name, const void *data, uintptr_t to, og_error *err) {
     if ((uintptr_t)data % to == 0) return OG_OK;
-    return og_fail(err, OG_EFORMAT, "%s: tensor '%s' does not begin at a multiple of %d bytes, so it cannot be read in place", path, name, (int)to);
+    return og_fail(err, OG_EFORMAT,
+                   "%s: tensor '%s' does not begin at a multiple of %d bytes, so it cannot be read in place", path,
+                   name, (int)to);
 }
 
 static og_status view_packed(const og_arrays *arrays, const char *path, og_table_view *v, og_error *err) {
@@ -52,19 +57,22 @@ static og_status view_packed(const og_arrays *arrays, const char *path, og_table
 
 static og_dtype plain_dtype(int32_t dtype) { return dtype == OG_NF4 ? OG_U8 : dtype; }
 
-static og_status view_plain(const og_arrays *arrays, const char *path, const char *tensor, og_table_view *v, og_error *err) {
+static og_status view_plain(const og_arrays *arrays, const char *path, const char *tensor, og_table_view *v,
+                            og_error *err) {
     char name[512];
     const og_array_info *info;
     void *data;
     OG_TRY(og_arrays_get(arrays, tensor, &info, &data, err));
-    OG_TRY(want_shape(path, info, v->n, v->dtype == OG_NF4 ? v->record.value_bytes : v->dim, plain_dtype(v->dtype), err));
+    OG_TRY(
+        want_shape(path, info, v->n, v->dtype == OG_NF4 ? v->record.value_bytes : v->dim, plain_dtype(v->dtype), err));
     OG_TRY(aligned(path, tensor, data, v->dtype == OG_F32 ? 4 : v->group ? 1 : 2, err));
     v->values = data;
     v->value_stride = v->record.value_bytes;
     if (v->group) {
         snprintf(name, sizeof name, "%s%s", tensor, v->dtype == OG_FP8_E4M3 ? "_scale_inv" : "_scale");
         OG_TRY(og_arrays_get(arrays, name, &info, &data, err));
-        OG_TRY(want_shape(path, info, v->n, og_group_count(v->dim, v->group), v->dtype == OG_FP8_E4M3 ? OG_U8 : OG_F32, err));
+        OG_TRY(want_shape(path, info, v->n, og_group_count(v->dim, v->group), v->dtype == OG_FP8_E4M3 ? OG_U8 : OG_F32,
+                          err));
         v->scales = data;
         v->scale_stride = v->record.scale_bytes;
     }
@@ -89,11 +97,13 @@ static og_status set_record(const char *path, og_table_view *v, og_error *err) {
 }
 
 /* Rows, dim and type of a foreign tensor, from its shape. */
-static og_status view_foreign(const og_arrays *arrays, const char *path, const char *tensor, og_table_view *v, og_error *err) {
+static og_status view_foreign(const og_arrays *arrays, const char *path, const char *tensor, og_table_view *v,
+                              og_error *err) {
     const og_array_info *info;
     void *data;
     OG_TRY(og_arrays_get(arrays, tensor, &info, &data, err));
-    if (info->rank != 2) return og_fail(err, OG_EFORMAT, "%s: tensor '%s' has rank %d: a table has rank 2", path, tensor, info->rank);
+    if (info->rank != 2)
+        return og_fail(err, OG_EFORMAT, "%s: tensor '%s' has rank %d: a table has rank 2", path, tensor, info->rank);
     v->n = v->total = info->shape[0];
     v->dim = info->shape[1];
     v->dtype = info->dtype;
@@ -104,14 +114,16 @@ static og_status view_foreign(const og_arrays *arrays, const char *path, const c
         OG_TRY(og_arrays_get(arrays, name, &scale, &data, err));
         int64_t groups = scale->rank == 2 ? scale->shape[1] : 0;
         if (groups < 1 || v->dim % groups)
-            return og_fail(err, OG_EFORMAT, "%s: '%s' has %lld scales a row for %lld values", path, name, (long long)groups, (long long)v->dim);
+            return og_fail(err, OG_EFORMAT, "%s: '%s' has %lld scales a row for %lld values", path, name,
+                           (long long)groups, (long long)v->dim);
         v->group = (int32_t)(v->dim / groups);
     }
     OG_TRY(set_record(path, v, err));
     return view_plain(arrays, path, tensor, v, err);
 }
 
-og_status og_table_view_of(const og_arrays *arrays, const char *path, const char *tensor, og_table_view *out, og_error *err) {
+og_status og_table_view_of(const og_arrays *arrays, const char *path, const char *tensor, og_table_view *out,
+                           og_error *err) {
     og_table_view v = {0};
     if (tensor) {
         OG_TRY(view_foreign(arrays, path, tensor, &v, err));
@@ -141,7 +153,8 @@ og_status og_table_view_of(const og_arrays *arrays, const char *path, const char
     v.layout = strcmp(text, "packed") == 0 ? OG_LAYOUT_PACKED : strcmp(text, "plain") == 0 ? OG_LAYOUT_PLAIN : -1;
     if (v.layout < 0) return og_fail(err, OG_EFORMAT, "%s: layout '%.40s': must be plain or packed", path, text);
     OG_TRY(set_record(path, &v, err));
-    OG_TRY(v.layout == OG_LAYOUT_PACKED ? view_packed(arrays, path, &v, err) : view_plain(arrays, path, "weight", &v, err));
+    OG_TRY(v.layout == OG_LAYOUT_PACKED ? view_packed(arrays, path, &v, err)
+                                        : view_plain(arrays, path, "weight", &v, err));
     *out = v;
     return OG_OK;
 }

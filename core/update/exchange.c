@@ -1,7 +1,7 @@
 /* exchange.c: the exact mode: several processes step together over one shared table.
  *
- * Two shared stores make the meeting place: one line of control words a rank, and an outbox of `capacity` gradient rows a
- * rank, each with its row id beside it. A step is: write the outbox, meet, apply the rows one owns, meet. */
+ * Two shared stores make the meeting place: one line of control words a rank, and an outbox of `capacity` gradient rows
+ * a rank, each with its row id beside it. A step is: write the outbox, meet, apply the rows one owns, meet. */
 #include "update/update_internal.h"
 
 #include <omnigram/addr.h>
@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 typedef struct control_line { /* one cache line a rank, written by that rank only */
-    _Atomic uint64_t arrived;  /* meetings this rank has come to */
-    _Atomic int64_t n;         /* rows of its batch; -1: it refuses the step */
+    _Atomic uint64_t arrived; /* meetings this rank has come to */
+    _Atomic int64_t n;        /* rows of its batch; -1: it refuses the step */
     _Atomic int32_t pid;
     int32_t unused[11];
 } control_line;
@@ -56,9 +56,11 @@ static og_status meet(og_exchange *x, og_error *err) {
         for (int64_t tries = 0; atomic_load_explicit(&line->arrived, memory_order_acquire) < x->meetings; tries++) {
             nap(tries < 100 ? 1000 : 200000);
             int32_t pid = atomic_load_explicit(&line->pid, memory_order_acquire);
-            if (tries % 256 == 255 && pid && is_dead(pid) && atomic_load_explicit(&line->arrived, memory_order_acquire) < x->meetings) {
+            if (tries % 256 == 255 && pid && is_dead(pid) &&
+                atomic_load_explicit(&line->arrived, memory_order_acquire) < x->meetings) {
                 x->broken = 1;
-                return og_fail(err, OG_EIO, "rank %d (process %d) has ended before meeting %llu; the exchange cannot go on", r, pid,
+                return og_fail(err, OG_EIO,
+                               "rank %d (process %d) has ended before meeting %llu; the exchange cannot go on", r, pid,
                                (unsigned long long)x->meetings);
             }
         }
@@ -66,7 +68,8 @@ static og_status meet(og_exchange *x, og_error *err) {
     return OG_OK;
 }
 
-static og_status open_store(const char *name, const char *suffix, int32_t rank, const og_store_options *options, og_store **out, og_error *err) {
+static og_status open_store(const char *name, const char *suffix, int32_t rank, const og_store_options *options,
+                            og_store **out, og_error *err) {
     char full[256];
     int n = snprintf(full, sizeof full, "%s.%s", name, suffix);
     if (n < 0 || (size_t)n >= sizeof full) return og_fail(err, OG_EINVAL, "exchange name '%.40s...' is too long", name);
@@ -83,8 +86,9 @@ static og_status open_store(const char *name, const char *suffix, int32_t rank, 
         nap(10000000);
     }
     if (status == OG_OK && ((*out)->rows != options->rows || (*out)->dim != options->dim)) {
-        og_status wrong = og_fail(err, OG_EINVAL, "exchange %s has %lld x %lld, this rank wants %lld x %lld: world, capacity or dim differ", name,
-                                  (long long)(*out)->rows, (long long)(*out)->dim, (long long)options->rows, (long long)options->dim);
+        og_status wrong = og_fail(
+            err, OG_EINVAL, "exchange %s has %lld x %lld, this rank wants %lld x %lld: world, capacity or dim differ",
+            name, (long long)(*out)->rows, (long long)(*out)->dim, (long long)options->rows, (long long)options->dim);
         og_store_free(*out);
         *out = NULL;
         return wrong;
@@ -92,19 +96,25 @@ static og_status open_store(const char *name, const char *suffix, int32_t rank, 
     return status;
 }
 
-og_status og_exchange_new(const char *name, int32_t rank, int32_t world, int64_t capacity, int64_t dim, og_exchange **out, og_error *err) {
-    if (world < 1 || world > 1024 || rank < 0 || rank >= world) return og_fail(err, OG_EINVAL, "exchange rank %d of %d: worlds are 1..1024", rank, world);
-    if (capacity < 1 || capacity > (INT64_C(1) << 32)) return og_fail(err, OG_EINVAL, "exchange capacity %lld: must be in 1..2^32", (long long)capacity);
+og_status og_exchange_new(const char *name, int32_t rank, int32_t world, int64_t capacity, int64_t dim,
+                          og_exchange **out, og_error *err) {
+    if (world < 1 || world > 1024 || rank < 0 || rank >= world)
+        return og_fail(err, OG_EINVAL, "exchange rank %d of %d: worlds are 1..1024", rank, world);
+    if (capacity < 1 || capacity > (INT64_C(1) << 32))
+        return og_fail(err, OG_EINVAL, "exchange capacity %lld: must be in 1..2^32", (long long)capacity);
     og_exchange *x = og_alloc_zero(1, sizeof *x);
     if (!x) return og_fail(err, OG_ENOMEM, "no memory for an exchange");
     x->rank = rank;
     x->world = world;
     x->capacity = capacity;
     x->dim = dim;
-    og_store_options control = og_store_defaults(world, 16, OG_F32), outbox = og_store_defaults(world * capacity, dim, OG_F32);
+    og_store_options control = og_store_defaults(world, 16, OG_F32),
+                     outbox = og_store_defaults(world * capacity, dim, OG_F32);
     outbox.state = 2; /* the row id, 64 bits */
     x->rows = og_alloc(world * capacity, sizeof *x->rows);
-    og_status status = x->rows ? OG_OK : og_fail(err, OG_ENOMEM, "no memory for an exchange of %lld rows", (long long)(world * capacity));
+    og_status status =
+        x->rows ? OG_OK
+                : og_fail(err, OG_ENOMEM, "no memory for an exchange of %lld rows", (long long)(world * capacity));
     /* the outbox first: whoever sees the control lines finds it */
     if (status == OG_OK) status = open_store(name, "outbox", rank, &outbox, &x->outbox, err);
     if (status == OG_OK) status = open_store(name, "control", rank, &control, &x->control, err);
@@ -129,13 +139,19 @@ void og_exchange_free(og_exchange *x) {
 }
 
 /* What this rank may not give is found before anyone applies anything. */
-static og_status check_batch(const og_exchange *x, const og_store *store, const og_update_options *options, const int64_t *rows, int64_t n,
-                             int64_t stride, double grad_scale, int64_t step, og_error *err) {
+static og_status check_batch(const og_exchange *x, const og_store *store, const og_update_options *options,
+                             const int64_t *rows, int64_t n, int64_t stride, double grad_scale, int64_t step,
+                             og_error *err) {
     if (store->backing != OG_BACK_SHARED) return og_fail(err, OG_EINVAL, "exact updates need a shared store");
-    if (store->dim != x->dim) return og_fail(err, OG_EINVAL, "the store has rows of %lld values, the exchange of %lld", (long long)store->dim, (long long)x->dim);
+    if (store->dim != x->dim)
+        return og_fail(err, OG_EINVAL, "the store has rows of %lld values, the exchange of %lld", (long long)store->dim,
+                       (long long)x->dim);
     if (n < 0 || n > x->capacity)
-        return og_fail(err, OG_EINVAL, "a batch of %lld rows: rank %d has room for %lld", (long long)n, x->rank, (long long)x->capacity);
-    if (n > 0 && stride < store->dim) return og_fail(err, OG_EINVAL, "grad_stride %lld: rows have %lld values", (long long)stride, (long long)store->dim);
+        return og_fail(err, OG_EINVAL, "a batch of %lld rows: rank %d has room for %lld", (long long)n, x->rank,
+                       (long long)x->capacity);
+    if (n > 0 && stride < store->dim)
+        return og_fail(err, OG_EINVAL, "grad_stride %lld: rows have %lld values", (long long)stride,
+                       (long long)store->dim);
     if (!isfinite(grad_scale)) return og_fail(err, OG_EINVAL, "grad_scale %g: must be finite", grad_scale);
     OG_TRY(og_update_check(store, options, step, err));
     return og_update_check_rows(store, rows, n, err);
@@ -143,7 +159,8 @@ static og_status check_batch(const og_exchange *x, const og_store *store, const 
 
 /* The rows that this rank owns, out of all outboxes, in rank order. */
 static void collect(og_exchange *x, const og_store *store) {
-    int64_t begin = store->rows / x->world * x->rank + (store->rows % x->world < x->rank ? store->rows % x->world : x->rank);
+    int64_t begin =
+        store->rows / x->world * x->rank + (store->rows % x->world < x->rank ? store->rows % x->world : x->rank);
     int64_t end = begin + store->rows / x->world + (x->rank < store->rows % x->world);
     for (int32_t r = 0; r < x->world; r++) {
         int64_t n = atomic_load_explicit(&line_of(x, r)->n, memory_order_acquire);
@@ -155,8 +172,9 @@ static void collect(og_exchange *x, const og_store *store) {
     }
 }
 
-og_status og_exchange_apply(og_exchange *x, og_store *store, const og_update_options *options, const int64_t *rows, int64_t n,
-                            const float *grads, int64_t grad_stride, double grad_scale, int64_t step, og_pool *pool, og_error *err) {
+og_status og_exchange_apply(og_exchange *x, og_store *store, const og_update_options *options, const int64_t *rows,
+                            int64_t n, const float *grads, int64_t grad_stride, double grad_scale, int64_t step,
+                            og_pool *pool, og_error *err) {
     if (x->broken) return og_fail(err, OG_EIO, "the exchange is broken: a rank has ended");
     og_status mine = check_batch(x, store, options, rows, n, grad_stride, grad_scale, step, err);
     for (int64_t i = 0; mine == OG_OK && i < n; i++) {
@@ -173,10 +191,12 @@ og_status og_exchange_apply(og_exchange *x, og_store *store, const og_update_opt
     og_status status = mine;
     if (refused < 0) {
         collect(x, store);
-        status = og_update_apply(store, options, x->rows, x->world * x->capacity, (const float *)(const void *)x->outbox->values,
+        status = og_update_apply(store, options, x->rows, x->world * x->capacity,
+                                 (const float *)(const void *)x->outbox->values,
                                  x->outbox->value_stride / (int64_t)sizeof(float), grad_scale, step, pool, err);
     } else if (mine == OG_OK) {
-        status = og_fail(err, OG_EINVAL, "rank %d refused its batch of step %lld; no rank has changed the table", refused, (long long)step);
+        status = og_fail(err, OG_EINVAL, "rank %d refused its batch of step %lld; no rank has changed the table",
+                         refused, (long long)step);
     }
     met = meet(x, status == OG_OK ? err : NULL); /* nobody reads the table or fills an outbox before all have applied */
     return status != OG_OK ? status : met;

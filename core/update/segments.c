@@ -36,8 +36,8 @@ og_status og_update_check_rows(const og_store *store, const int64_t *rows, int64
     if (!bad) return OG_OK;
     for (int64_t i = 0; i < n; i++)
         if ((uint64_t)rows[i] >= limit && rows[i] != OG_ROW_NONE)
-            return og_fail(err, OG_EINVAL, "update of row %lld at position %lld: the table has rows 0..%lld", (long long)rows[i],
-                           (long long)i, (long long)store->rows - 1);
+            return og_fail(err, OG_EINVAL, "update of row %lld at position %lld: the table has rows 0..%lld",
+                           (long long)rows[i], (long long)i, (long long)store->rows - 1);
     return OG_OK;
 }
 
@@ -46,9 +46,12 @@ og_status og_segments_make(const og_store *store, const int64_t *rows, int64_t n
     OG_TRY(og_update_check_rows(store, rows, n, err));
     int64_t floats = (3 * store->dim + 15) / 16 * 16, threads = og_pool_threads(pool);
     int64_t starts_bytes = round64((n + 1) * 8), buffer_bytes = round64(threads * floats * 4);
-    int64_t bytes = (int64_t)sizeof(block_head) + round64(og_dedupe_bytes(n)) + starts_bytes + buffer_bytes + round64(extra_bytes);
+    int64_t bytes =
+        (int64_t)sizeof(block_head) + round64(og_dedupe_bytes(n)) + starts_bytes + buffer_bytes + round64(extra_bytes);
     uint8_t *block = take_block(store, bytes);
-    if (!block) return og_fail(err, OG_ENOMEM, "no memory (%lld bytes) to sort the %lld rows of an update", (long long)bytes, (long long)n);
+    if (!block)
+        return og_fail(err, OG_ENOMEM, "no memory (%lld bytes) to sort the %lld rows of an update", (long long)bytes,
+                       (long long)n);
     og_segments s = {.memory = block, .buffer_floats = floats};
     uint8_t *at = block + sizeof(block_head);
     s.sorted = og_sort_ids(rows, n, at);

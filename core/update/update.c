@@ -10,7 +10,8 @@
 
 og_update_options og_update_defaults(int32_t kind) {
     og_update_options o = {.kind = kind, .rounding = OG_ROUND_NEAREST, .lr = 0.01, .eps = 1e-8, .scale = 1};
-    if (kind == OG_ADAM) o = (og_update_options){.kind = kind, .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .scale = 1};
+    if (kind == OG_ADAM)
+        o = (og_update_options){.kind = kind, .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .scale = 1};
     if (kind == OG_RMSPROP) o.beta2 = 0.99;
     return o;
 }
@@ -31,26 +32,31 @@ static int64_t step_slot(const og_update_options *o, int64_t dim) {
 }
 
 og_status og_update_check(const og_store *store, const og_update_options *o, int64_t step, og_error *err) {
-    if (o->kind < OG_SGD || o->kind > OG_RMSPROP) return og_fail(err, OG_EINVAL, "update kind %d: must be 0..3", o->kind);
+    if (o->kind < OG_SGD || o->kind > OG_RMSPROP)
+        return og_fail(err, OG_EINVAL, "update kind %d: must be 0..3", o->kind);
     if (o->rounding != OG_ROUND_NEAREST && o->rounding != OG_ROUND_STOCHASTIC)
         return og_fail(err, OG_EINVAL, "update rounding %d: must be 0 (nearest) or 1 (stochastic)", o->rounding);
     const struct {
         const char *name;
         double value, least, below;
-    } all[] = {{"lr", o->lr, 0, 1e30},          {"scale", o->scale, 0, 1e30},       {"eps", o->eps, 0, 1e30},
-               {"beta1", o->beta1, 0, 1},       {"beta2", o->beta2, 0, 1}, {"decay", o->decay, 0, 1e30}};
+    } all[] = {{"lr", o->lr, 0, 1e30},    {"scale", o->scale, 0, 1e30}, {"eps", o->eps, 0, 1e30},
+               {"beta1", o->beta1, 0, 1}, {"beta2", o->beta2, 0, 1},    {"decay", o->decay, 0, 1e30}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!(all[i].value >= all[i].least && all[i].value < all[i].below))
-            return og_fail(err, OG_EINVAL, "update %s %g: must be in [%g, %g)", all[i].name, all[i].value, all[i].least, all[i].below);
+            return og_fail(err, OG_EINVAL, "update %s %g: must be in [%g, %g)", all[i].name, all[i].value, all[i].least,
+                           all[i].below);
     if (o->lr * o->scale * o->decay >= 1)
         return og_fail(err, OG_EINVAL, "update lr * scale * decay is %g: must be below 1", o->lr * o->scale * o->decay);
-    if (step < 1 || step > UINT32_MAX) return og_fail(err, OG_EINVAL, "update step %lld: counts from 1 to 2^32 - 1", (long long)step);
-    if (!store->writable) return og_fail(err, OG_EINVAL, "update of a read-only store%s%s", store->name ? " " : "", store->name ? store->name : "");
+    if (step < 1 || step > UINT32_MAX)
+        return og_fail(err, OG_EINVAL, "update step %lld: counts from 1 to 2^32 - 1", (long long)step);
+    if (!store->writable)
+        return og_fail(err, OG_EINVAL, "update of a read-only store%s%s", store->name ? " " : "",
+                       store->name ? store->name : "");
     int64_t slot = step_slot(o, store->dim), need = og_update_state(o->kind, store->dim);
     if (slot >= need) need = slot + 1;
     if (store->state < need)
-        return og_fail(err, OG_EINVAL, "update kind %d%s needs %lld state values a row, the store was made with %d", o->kind,
-                       o->decay > 0 ? " with decay" : "", (long long)need, store->state);
+        return og_fail(err, OG_EINVAL, "update kind %d%s needs %lld state values a row, the store was made with %d",
+                       o->kind, o->decay > 0 ? " with decay" : "", (long long)need, store->state);
     return OG_OK;
 }
 
@@ -84,19 +90,21 @@ typedef struct apply_job {
     int64_t stride, number;
     int64_t slot;
     float grad_scale;
-    uint64_t key; /* of (seed, step) */
+    uint64_t key;            /* of (seed, step) */
     _Atomic int64_t refused; /* least row that its type could not hold; INT64_MAX */
 } apply_job;
 
 static void refuse(apply_job *job, int64_t row) {
     int64_t least = atomic_load(&job->refused);
-    while (row < least && !atomic_compare_exchange_weak(&job->refused, &least, row)) {}
+    while (row < least && !atomic_compare_exchange_weak(&job->refused, &least, row)) {
+    }
 }
 
 static void prefetch_segment(const apply_job *job, int64_t i) {
     const og_store *store = job->store;
     const uint8_t *row = og_store_values(store, og_segment_row(job->segments, i));
-    og_prefetch_near(row, store->value_stride < 2048 ? store->value_stride : 2048); /* of longer rows the CPU sees the stream */
+    og_prefetch_near(row, store->value_stride < 2048 ? store->value_stride
+                                                     : 2048); /* of longer rows the CPU sees the stream */
     const float *grad = job->grads + og_sorted_position(&job->segments->sorted, job->segments->starts[i]) * job->stride;
     og_prefetch_near(grad, store->dim * 4 < 4096 ? store->dim * 4 : 4096);
 }
@@ -120,7 +128,8 @@ static void apply_range(void *context, int64_t begin, int64_t end, int32_t worke
         }
         uint64_t key = job->key ? og_random_bits(job->key, (uint64_t)row) | 1u : 0;
         if (!store->group) {
-            job->ops->apply[store->dtype - OG_F32](&step, og_store_values(store, row), state, grad, job->grad_scale, store->dim, key);
+            job->ops->apply[store->dtype - OG_F32](&step, og_store_values(store, row), state, grad, job->grad_scale,
+                                                   store->dim, key);
         } else {
             og_row_decode(store, row, values);
             job->ops->apply[0](&step, values, state, grad, job->grad_scale, store->dim, 0);
@@ -136,27 +145,39 @@ static void apply_range(void *context, int64_t begin, int64_t end, int32_t worke
 
 static og_status check_grads(const og_store *store, int64_t n, int64_t stride, og_error *err) {
     if (n > 0 && stride < store->dim)
-        return og_fail(err, OG_EINVAL, "grad_stride %lld: rows have %lld values", (long long)stride, (long long)store->dim);
+        return og_fail(err, OG_EINVAL, "grad_stride %lld: rows have %lld values", (long long)stride,
+                       (long long)store->dim);
     return OG_OK;
 }
 
-og_status og_update_apply(og_store *store, const og_update_options *options, const int64_t *rows, int64_t n, const float *grads,
-                          int64_t grad_stride, double grad_scale, int64_t step, og_pool *pool, og_error *err) {
+og_status og_update_apply(og_store *store, const og_update_options *options, const int64_t *rows, int64_t n,
+                          const float *grads, int64_t grad_stride, double grad_scale, int64_t step, og_pool *pool,
+                          og_error *err) {
     OG_TRY(og_update_check(store, options, step, err));
     OG_TRY(check_grads(store, n, grad_stride, err));
     if (!isfinite(grad_scale)) return og_fail(err, OG_EINVAL, "grad_scale %g: must be finite", grad_scale);
     og_segments segments;
     void *extra;
     OG_TRY(og_segments_make(store, rows, n, pool, 0, &segments, &extra, err));
-    apply_job job = {.store = store, .options = options, .segments = &segments, .grads = grads, .stride = grad_stride,
-                     .ops = og_update_ops_of(og_cpu_level()), .step = og_step_of(options, step), .number = step,
-                     .slot = step_slot(options, store->dim), .grad_scale = (float)grad_scale, .refused = INT64_MAX};
-    if (options->rounding == OG_ROUND_STOCHASTIC && store->dtype != OG_F32) job.key = og_random_bits(options->seed, (uint64_t)step) | 1u;
+    apply_job job = {.store = store,
+                     .options = options,
+                     .segments = &segments,
+                     .grads = grads,
+                     .stride = grad_stride,
+                     .ops = og_update_ops_of(og_cpu_level()),
+                     .step = og_step_of(options, step),
+                     .number = step,
+                     .slot = step_slot(options, store->dim),
+                     .grad_scale = (float)grad_scale,
+                     .refused = INT64_MAX};
+    if (options->rounding == OG_ROUND_STOCHASTIC && store->dtype != OG_F32)
+        job.key = og_random_bits(options->seed, (uint64_t)step) | 1u;
     og_pool_for(pool, segments.n, 64, apply_range, &job);
     og_segments_release(store, &segments);
     int64_t refused = atomic_load(&job.refused);
     if (refused != INT64_MAX)
-        return og_fail(err, OG_EINVAL, "row %lld became infinite or NaN, which %s rows cannot hold; it keeps its values",
+        return og_fail(err, OG_EINVAL,
+                       "row %lld became infinite or NaN, which %s rows cannot hold; it keeps its values",
                        (long long)refused, og_dtype_name(store->dtype));
     return OG_OK;
 }
@@ -184,8 +205,8 @@ static void norm_range(void *context, int64_t begin, int64_t end, int32_t worker
     og_float_mode_leave(mode);
 }
 
-og_status og_update_norm2(const og_store *store, const int64_t *rows, int64_t n, const float *grads, int64_t grad_stride,
-                          og_pool *pool, double *out, og_error *err) {
+og_status og_update_norm2(const og_store *store, const int64_t *rows, int64_t n, const float *grads,
+                          int64_t grad_stride, og_pool *pool, double *out, og_error *err) {
     OG_TRY(check_grads(store, n, grad_stride, err));
     og_segments segments;
     void *parts;

@@ -15,8 +15,9 @@ typedef struct delta_job {
 /* The value in memory may change between load and exchange; then the addition is done again with what is there now. */
 static void add_f32(_Atomic uint32_t *to, float delta) {
     uint32_t before = atomic_load_explicit(to, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(to, &before, og_bits_of(og_float_of(before) + delta), memory_order_relaxed,
-                                                  memory_order_relaxed)) {}
+    while (!atomic_compare_exchange_weak_explicit(to, &before, og_bits_of(og_float_of(before) + delta),
+                                                  memory_order_relaxed, memory_order_relaxed)) {
+    }
 }
 
 static void add_16(_Atomic uint16_t *to, float delta, int bf16) {
@@ -37,19 +38,26 @@ static void delta_range(void *context, int64_t begin, int64_t end, int32_t worke
         const float *delta = job->deltas + i * job->stride;
         for (int64_t c = 0; c < store->dim; c++) {
             if (delta[c] == 0) continue;
-            if (store->dtype == OG_F32) add_f32((_Atomic uint32_t *)row + c, delta[c]);
-            else add_16((_Atomic uint16_t *)row + c, delta[c], store->dtype == OG_BF16);
+            if (store->dtype == OG_F32)
+                add_f32((_Atomic uint32_t *)row + c, delta[c]);
+            else
+                add_16((_Atomic uint16_t *)row + c, delta[c], store->dtype == OG_BF16);
         }
     }
     og_float_mode_leave(mode);
 }
 
-og_status og_update_delta(og_store *store, const int64_t *rows, int64_t n, const float *deltas, int64_t delta_stride, og_pool *pool,
-                          og_error *err) {
-    if (!store->writable) return og_fail(err, OG_EINVAL, "delta update of a read-only store%s%s", store->name ? " " : "", store->name ? store->name : "");
-    if (store->group) return og_fail(err, OG_EINVAL, "delta update of %s rows: a scaled type cannot be added to atomically", og_dtype_name(store->dtype));
+og_status og_update_delta(og_store *store, const int64_t *rows, int64_t n, const float *deltas, int64_t delta_stride,
+                          og_pool *pool, og_error *err) {
+    if (!store->writable)
+        return og_fail(err, OG_EINVAL, "delta update of a read-only store%s%s", store->name ? " " : "",
+                       store->name ? store->name : "");
+    if (store->group)
+        return og_fail(err, OG_EINVAL, "delta update of %s rows: a scaled type cannot be added to atomically",
+                       og_dtype_name(store->dtype));
     if (n > 0 && delta_stride < store->dim)
-        return og_fail(err, OG_EINVAL, "delta_stride %lld: rows have %lld values", (long long)delta_stride, (long long)store->dim);
+        return og_fail(err, OG_EINVAL, "delta_stride %lld: rows have %lld values", (long long)delta_stride,
+                       (long long)store->dim);
     OG_TRY(og_update_check_rows(store, rows, n, err));
     delta_job job = {store, rows, deltas, delta_stride};
     og_pool_for(pool, n, 64, delta_range, &job);

@@ -12,17 +12,17 @@
 /* The numbers of one step, as the kernels use them. */
 typedef struct og_step {
     int32_t kind;
-    float rate;       /* lr * scale; of Adam: over its first bias correction */
+    float rate;                       /* lr * scale; of Adam: over its first bias correction */
     float beta1, rest1, beta2, rest2; /* rest = 1 - beta */
-    float root2;      /* Adam: 1 / sqrt of its second bias correction */
+    float root2;                      /* Adam: 1 / sqrt of its second bias correction */
     float eps;
-    float keep;       /* what lazy decay leaves of the row */
+    float keep; /* what lazy decay leaves of the row */
 } og_step;
 
-/* values: dim of the store's type (or f32); state: of the row, may be NULL for SGD; grad: summed, times grad_scale is the
- * gradient. key: 0 rounds to nearest. */
-typedef void og_apply_fn(const og_step *step, void *values, float *state, const float *grad, float grad_scale, int64_t dim,
-                         uint64_t key);
+/* values: dim of the store's type (or f32); state: of the row, may be NULL for SGD; grad: summed, times grad_scale is
+ * the gradient. key: 0 rounds to nearest. */
+typedef void og_apply_fn(const og_step *step, void *values, float *state, const float *grad, float grad_scale,
+                         int64_t dim, uint64_t key);
 
 typedef struct og_update_ops {
     const char *name;
@@ -53,8 +53,8 @@ static inline int64_t og_segment_row(const og_segments *s, int64_t i) {
 }
 
 /* Sum of a segment's gradients in order of position: borrowed from grads when there is one, else in sum. */
-static inline const float *og_segment_sum(const og_segments *s, int64_t i, const float *grads, int64_t stride, int64_t dim,
-                                          const og_update_ops *ops, float *sum) {
+static inline const float *og_segment_sum(const og_segments *s, int64_t i, const float *grads, int64_t stride,
+                                          int64_t dim, const og_update_ops *ops, float *sum) {
     int64_t at = s->starts[i], end = s->starts[i + 1];
     const float *first = grads + og_sorted_position(&s->sorted, at) * stride;
     if (end - at == 1) return first;

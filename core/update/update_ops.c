@@ -1,5 +1,5 @@
 /* update_ops.c: the plain C kernels of updates, and the choice of a level. */
-#define OG_OPS og_update_ops_c
+#define OG_OPS      og_update_ops_c
 #define OG_OPS_NAME "c"
 #include "update/update_ops_body.h"
 

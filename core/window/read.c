@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-static const char *const break_names[OG_N_BREAKS] = {
-    "eos", "special", "image_token", "turn", "modality", "image", "row", "fragment"};
+static const char *const break_names[OG_N_BREAKS] = {"eos",      "special", "image_token", "turn",
+                                                     "modality", "image",   "row",         "fragment"};
 
 typedef struct window_keys {
     const og_config *breaks, *self;
@@ -21,12 +21,10 @@ static const og_key keys[] = {
      "list of eos, special, image: a current token so marked is itself absent"},
     {"fill", OG_KEY_CHOICE, offsetof(window_keys, fill), "zero_vec", 0, 0,
      "zero_vec|zero_id|pad_id|eos_id|row0|backoff|leak", "what an absent cell reads as"},
-    {"fill_id", OG_KEY_I64, offsetof(window_keys, fill_id), "0", INT32_MIN, INT32_MAX, NULL,
-     "the id of fill: pad_id"},
+    {"fill_id", OG_KEY_I64, offsetof(window_keys, fill_id), "0", INT32_MIN, INT32_MAX, NULL, "the id of fill: pad_id"},
     {"span", OG_KEY_CHOICE, offsetof(window_keys, span), "order", 0, 0, "order|max_order",
      "the cells an n-gram needs: its own, or those of the longest order"},
-    {"eos", OG_KEY_I64_LIST, offsetof(window_keys, eos), "", INT32_MIN, INT32_MAX, NULL,
-     "ids that carry the eos mark"},
+    {"eos", OG_KEY_I64_LIST, offsetof(window_keys, eos), "", INT32_MIN, INT32_MAX, NULL, "ids that carry the eos mark"},
     {"special", OG_KEY_I64_LIST, offsetof(window_keys, special), "", INT32_MIN, INT32_MAX, NULL,
      "ids that carry the special mark"},
     {"image", OG_KEY_I64_LIST, offsetof(window_keys, image), "", INT32_MIN, INT32_MAX, NULL,
@@ -38,10 +36,10 @@ typedef struct break_keys {
     int32_t mode[OG_N_BREAKS];
 } break_keys;
 
-#define BREAK(name, i)                                                                             \
-    {                                                                                              \
-        name, OG_KEY_CHOICE, offsetof(break_keys, mode) + (i) * sizeof(int32_t), "none", 0, 0,     \
-            "none|latch|hole|skip", "how it breaks"                                                \
+#define BREAK(name, i)                                                                                                 \
+    {                                                                                                                  \
+        name, OG_KEY_CHOICE, offsetof(break_keys, mode) + (i) * sizeof(int32_t), "none", 0, 0, "none|latch|hole|skip", \
+            "how it breaks"                                                                                            \
     }
 static const og_key break_table[] = {
     BREAK("eos", 0),  BREAK("special", 1),  BREAK("image_token", 2),
@@ -51,8 +49,7 @@ static const og_key break_table[] = {
 
 static og_status read_self(const og_config *list, og_window *window, og_error *err) {
     if (og_config_kind(list) != OG_CONFIG_LIST)
-        return og_fail(err, OG_EINVAL, "%s: window.self is a list of eos, special, image",
-                       og_config_place(list));
+        return og_fail(err, OG_EINVAL, "%s: window.self is a list of eos, special, image", og_config_place(list));
     int32_t self[3] = {0, 0, 0};
     for (int64_t i = 0; i < og_config_size(list); i++) {
         const char *word;
@@ -86,17 +83,12 @@ og_status og_window_read(const og_config *map, og_window *window, og_error *err)
     if (og_config_get(map, "fill_id")) out.fill_id = (int32_t)given.fill_id;
     if (og_config_get(map, "span")) out.fill_span_max = given.span;
     if (og_config_get(map, "eos")) out.eos = given.eos.values, out.n_eos = (int32_t)given.eos.n;
-    if (og_config_get(map, "special"))
-        out.special = given.special.values, out.n_special = (int32_t)given.special.n;
-    if (og_config_get(map, "image"))
-        out.image = given.image.values, out.n_image = (int32_t)given.image.n;
+    if (og_config_get(map, "special")) out.special = given.special.values, out.n_special = (int32_t)given.special.n;
+    if (og_config_get(map, "image")) out.image = given.image.values, out.n_image = (int32_t)given.image.n;
     if (out.fill == OG_FILL_EOS_ID && out.n_eos == 0)
-        return og_fail(err, OG_EINVAL, "%s: window.fill eos_id needs an id in window.eos",
-                       og_config_place(map));
-    if (out.fill == OG_FILL_PAD_ID && !og_config_get(map, "fill_id") &&
-        window->fill != OG_FILL_PAD_ID)
-        return og_fail(err, OG_EINVAL, "%s: window.fill pad_id needs window.fill_id",
-                       og_config_place(map));
+        return og_fail(err, OG_EINVAL, "%s: window.fill eos_id needs an id in window.eos", og_config_place(map));
+    if (out.fill == OG_FILL_PAD_ID && !og_config_get(map, "fill_id") && window->fill != OG_FILL_PAD_ID)
+        return og_fail(err, OG_EINVAL, "%s: window.fill pad_id needs window.fill_id", og_config_place(map));
     *window = out;
     return OG_OK;
 }

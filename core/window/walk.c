@@ -30,14 +30,13 @@ int64_t og_workspace_bytes(const og_engine *e) {
     return (bytes + 63) / 64 * 64;
 }
 
-og_status og_walk_begin(og_walk *walk, const og_engine *e, const og_stream *stream,
-                        const og_history *base, og_error *err) {
+og_status og_walk_begin(og_walk *walk, const og_engine *e, const og_stream *stream, const og_history *base,
+                        og_error *err) {
     int64_t head = stream->n < e->depth + OG_BLOCK ? stream->n : e->depth + OG_BLOCK;
     int64_t tokens = e->depth + head;
     *walk = (og_walk){.engine = e, .stream = stream, .base = base};
     walk->front = og_alloc(tokens * e->width + (tokens + 3) / 4, 4);
-    if (!walk->front)
-        return og_fail(err, OG_ENOMEM, "no memory for %lld codes", (long long)(tokens * e->width));
+    if (!walk->front) return og_fail(err, OG_ENOMEM, "no memory for %lld codes", (long long)(tokens * e->width));
     walk->front_tags = (int8_t *)(walk->front + tokens * e->width);
     og_history *past = (og_history *)(uintptr_t)base;
     int64_t line = (int64_t)e->depth * e->width;
@@ -61,8 +60,7 @@ void og_walk_end(og_walk *walk) {
 /* Code and tag of token a, with what came before it at negative indices. */
 static const int32_t *codes_at(const og_walk *walk, int64_t a) {
     const og_engine *e = walk->engine;
-    return a >= e->depth ? walk->stream->codes + a * e->width
-                         : walk->front + (e->depth + a) * e->width;
+    return a >= e->depth ? walk->stream->codes + a * e->width : walk->front + (e->depth + a) * e->width;
 }
 static const int8_t *tags_at(const og_walk *walk, int64_t a) {
     if (a >= walk->engine->depth) return walk->stream->modality ? walk->stream->modality + a : NULL;
@@ -72,8 +70,8 @@ static const int8_t *tags_at(const og_walk *walk, int64_t a) {
 /* ---- latches only: codes and a reach ---- */
 
 /* Reach before each token of the block; returns the least (depth: every window is whole). */
-static int32_t reaches(const og_engine *e, og_history *state, const uint32_t *marks, uint32_t any,
-                       int64_t n, int32_t *reach) {
+static int32_t reaches(const og_engine *e, og_history *state, const uint32_t *marks, uint32_t any, int64_t n,
+                       int32_t *reach) {
     int32_t r = state->reach, least = e->depth;
     if (!any) {
         least = r;
@@ -92,8 +90,7 @@ static int32_t reaches(const og_engine *e, og_history *state, const uint32_t *ma
     return least;
 }
 
-static void latch_cells(const og_walk *walk, const work *w, int64_t a, int32_t least,
-                        og_cells *cells) {
+static void latch_cells(const og_walk *walk, const work *w, int64_t a, int32_t least, og_cells *cells) {
     const og_engine *e = walk->engine;
     const int32_t *codes = codes_at(walk, a);
     int64_t n = cells->n, width = e->width;
@@ -117,14 +114,12 @@ static void latch_cells(const og_walk *walk, const work *w, int64_t a, int32_t l
     }
     cells->present = NULL;
     if (least < e->depth) {
-        for (int64_t i = 0; i < n; i++)
-            w->present[i] = (uint32_t)((UINT64_C(1) << (w->reach[i] + 1)) - 1);
+        for (int64_t i = 0; i < n; i++) w->present[i] = (uint32_t)((UINT64_C(1) << (w->reach[i] + 1)) - 1);
         cells->present = w->present;
     }
 }
 
-static void latch_tags(const og_walk *walk, const work *w, int64_t a, int32_t least,
-                       og_cells *cells) {
+static void latch_tags(const og_walk *walk, const work *w, int64_t a, int32_t least, og_cells *cells) {
     const og_engine *e = walk->engine;
     const int8_t *tags = walk->tagged ? tags_at(walk, a) : NULL;
     int64_t n = cells->n;
@@ -144,8 +139,7 @@ static void latch_tags(const og_walk *walk, const work *w, int64_t a, int32_t le
 
 /* ---- holes and skips: lists ---- */
 
-static void list_cells(const og_walk *walk, og_history *state, const work *w, int64_t a, int64_t n,
-                       og_cells *cells) {
+static void list_cells(const og_walk *walk, og_history *state, const work *w, int64_t a, int64_t n, og_cells *cells) {
     const og_engine *e = walk->engine;
     const int32_t *codes = codes_at(walk, a);
     const int8_t *tags = walk->tagged ? tags_at(walk, a) : NULL;
@@ -194,16 +188,12 @@ static void list_cells(const og_walk *walk, og_history *state, const work *w, in
 
 /* ---- the run ---- */
 
-static og_status run_block(const og_walk *walk, og_history *state, int64_t a, int64_t n,
-                           const work *w, og_cells_fn *sink, void *context, og_error *err) {
+static og_status run_block(const og_walk *walk, og_history *state, int64_t a, int64_t n, const work *w,
+                           og_cells_fn *sink, void *context, og_error *err) {
     const og_engine *e = walk->engine;
-    uint32_t any =
-        og_engine_marks(e, walk->stream, a, n, state->seen, state->last_modality, w->marks);
-    og_cells cells = {.n = n,
-                      .order = e->depth + 1,
-                      .width = e->width,
-                      .position = state->position,
-                      .index = state->index};
+    uint32_t any = og_engine_marks(e, walk->stream, a, n, state->seen, state->last_modality, w->marks);
+    og_cells cells = {
+        .n = n, .order = e->depth + 1, .width = e->width, .position = state->position, .index = state->index};
     if (e->lists) {
         list_cells(walk, state, w, a, n, sink ? &cells : NULL);
     } else {
@@ -240,8 +230,8 @@ static int64_t first_start(const og_stream *stream, int64_t p) {
     return low;
 }
 
-og_status og_walk_run(const og_walk *walk, og_history *state, int64_t from, int64_t to,
-                      void *workspace, og_cells_fn *sink, void *context, og_error *err) {
+og_status og_walk_run(const og_walk *walk, og_history *state, int64_t from, int64_t to, void *workspace,
+                      og_cells_fn *sink, void *context, og_error *err) {
     const og_engine *e = walk->engine;
     const og_stream *stream = walk->stream;
     work w = work_of(e, workspace);
@@ -250,9 +240,7 @@ og_status og_walk_run(const og_walk *walk, og_history *state, int64_t from, int6
         int fresh = 0;
         for (; d < stream->n_docs && stream->doc_starts[d] <= a; d++) fresh = 1;
         if (fresh) begin_document(e, state);
-        int64_t end = !e->leak && d < stream->n_docs && stream->doc_starts[d] < to
-                          ? stream->doc_starts[d]
-                          : to;
+        int64_t end = !e->leak && d < stream->n_docs && stream->doc_starts[d] < to ? stream->doc_starts[d] : to;
         while (a < end) {
             int64_t n = end - a < OG_BLOCK ? end - a : OG_BLOCK;
             OG_TRY(run_block(walk, state, a, n, &w, sink, context, err));
@@ -275,8 +263,7 @@ void og_walk_seek(const og_walk *walk, int64_t p, og_history *state) {
         if (!e->leak && d >= 0) state->position = from - walk->stream->doc_starts[d];
         state->index = walk->base->index + from;
         state->seen = from > 0;
-        state->last_modality =
-            from > 0 && walk->stream->modality ? walk->stream->modality[from - 1] : 0;
+        state->last_modality = from > 0 && walk->stream->modality ? walk->stream->modality[from - 1] : 0;
     }
     /* Without a sink only the marks and reaches of the workspace are used. */
     uint32_t marks[OG_BLOCK];
@@ -287,9 +274,8 @@ void og_walk_seek(const og_walk *walk, int64_t p, og_history *state) {
         int fresh = 0;
         for (; d < walk->stream->n_docs && walk->stream->doc_starts[d] <= a; d++) fresh = 1;
         if (fresh) begin_document(e, state);
-        int64_t end = !e->leak && d < walk->stream->n_docs && walk->stream->doc_starts[d] < p
-                          ? walk->stream->doc_starts[d]
-                          : p;
+        int64_t end =
+            !e->leak && d < walk->stream->n_docs && walk->stream->doc_starts[d] < p ? walk->stream->doc_starts[d] : p;
         int64_t n = end - a < OG_BLOCK ? end - a : OG_BLOCK;
         og_status status = run_block(walk, state, a, n, &w, NULL, NULL, NULL);
         (void)status; /* without a sink there is nothing that fails */
@@ -300,8 +286,7 @@ void og_walk_seek(const og_walk *walk, int64_t p, og_history *state) {
 void og_walk_finish(const og_walk *walk, og_history *state, og_history *out) {
     const og_engine *e = walk->engine;
     const og_stream *stream = walk->stream;
-    if (stream->n_docs > 0 && stream->doc_starts[stream->n_docs - 1] == stream->n)
-        begin_document(e, state);
+    if (stream->n_docs > 0 && stream->doc_starts[stream->n_docs - 1] == stream->n) begin_document(e, state);
     int64_t depth = e->depth, width = e->width, n = stream->n, kept = n < depth ? depth - n : 0;
     int32_t *line = og_history_line(state);
     int8_t *tags = og_history_tags(state);
@@ -310,8 +295,7 @@ void og_walk_finish(const og_walk *walk, og_history *state, og_history *out) {
            (size_t)(kept * width) * 4);
     memcpy(tags, og_history_tags((og_history *)(uintptr_t)walk->base) + depth - kept, (size_t)kept);
     if (depth > kept) {
-        memcpy(line + kept * width, stream->codes + (n - depth + kept) * width,
-               (size_t)((depth - kept) * width) * 4);
+        memcpy(line + kept * width, stream->codes + (n - depth + kept) * width, (size_t)((depth - kept) * width) * 4);
         if (stream->modality)
             memcpy(tags + kept, stream->modality + n - depth + kept, (size_t)(depth - kept));
         else

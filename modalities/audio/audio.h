@@ -12,8 +12,8 @@ typedef struct og_sound_policy {
 } og_sound_policy;
 
 /* File to mono floats [*n] (og_release) at its own rate, read to the end; notes get OG_NOTE_* bits. */
-og_status og_sound_read(const og_sound_policy *policy, const char *place, const void *bytes, int64_t n_bytes, float **samples,
-                        int64_t *n, int32_t *rate_hz, uint32_t *notes, og_error *err);
+og_status og_sound_read(const og_sound_policy *policy, const char *place, const void *bytes, int64_t n_bytes,
+                        float **samples, int64_t *n, int32_t *rate_hz, uint32_t *notes, og_error *err);
 
 /* round(n * out / in), half away from zero: the length that og_sound_resample gives. */
 int64_t og_resampled_length(int64_t n, int64_t in_hz, int64_t out_hz);

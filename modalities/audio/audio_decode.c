@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Interleaved [frames][channels] to mono by the mean; notes PHASE_CANCEL when under 1 % of the mean channel energy is left. */
+/* Interleaved [frames][channels] to mono by the mean; notes PHASE_CANCEL when under 1 % of the mean channel energy is
+ * left. */
 static void downmix(const float *interleaved, int64_t frames, int32_t channels, float *mono, uint32_t *notes) {
     double before = 0, after = 0;
     for (int64_t i = 0; i < frames; i++) {
@@ -24,13 +25,14 @@ static void downmix(const float *interleaved, int64_t frames, int32_t channels, 
 }
 
 /* The policy of non-finite and over-range samples, in place. */
-static og_status police(const og_sound_policy *policy, const char *place, float *samples, int64_t n, uint32_t *notes, og_error *err) {
+static og_status police(const og_sound_policy *policy, const char *place, float *samples, int64_t n, uint32_t *notes,
+                        og_error *err) {
     float peak = 0;
     for (int64_t i = 0; i < n; i++) {
         if (!isfinite(samples[i])) {
             if (policy->not_finite == OG_NOT_FINITE_ERROR)
-                return og_fail(err, OG_EFORMAT, "%s: sample %lld of %lld is %s (audio.not_finite: zero takes it as 0)", place,
-                               (long long)i, (long long)n, isnan(samples[i]) ? "NaN" : "infinite");
+                return og_fail(err, OG_EFORMAT, "%s: sample %lld of %lld is %s (audio.not_finite: zero takes it as 0)",
+                               place, (long long)i, (long long)n, isnan(samples[i]) ? "NaN" : "infinite");
             samples[i] = 0;
             *notes |= OG_NOTE_NOT_FINITE;
         }
@@ -38,7 +40,8 @@ static og_status police(const og_sound_policy *policy, const char *place, float 
     }
     if (peak <= 1) return OG_OK;
     if (policy->range == OG_RANGE_ERROR)
-        return og_fail(err, OG_EFORMAT, "%s: peak %g is beyond full scale 1 (audio.range: clip | normalise)", place, (double)peak);
+        return og_fail(err, OG_EFORMAT, "%s: peak %g is beyond full scale 1 (audio.range: clip | normalise)", place,
+                       (double)peak);
     if (policy->range == OG_RANGE_NORMALISE) {
         *notes |= OG_NOTE_NORMALISED;
         for (int64_t i = 0; i < n; i++) samples[i] /= peak;
@@ -80,8 +83,8 @@ static sf_count_t file_write(const void *from, sf_count_t count, void *user) {
 }
 
 /* Counts of headers can be wrong or missing, so frames come in blocks until none is left. */
-static og_status read_all(const og_sound_policy *policy, const char *place, SNDFILE *file, const SF_INFO *info, float **samples,
-                          int64_t *n, uint32_t *notes, og_error *err) {
+static og_status read_all(const og_sound_policy *policy, const char *place, SNDFILE *file, const SF_INFO *info,
+                          float **samples, int64_t *n, uint32_t *notes, og_error *err) {
     enum { BLOCK = 16384 };
     int64_t limit = policy->max_seconds * info->samplerate, frames = 0, capacity = 0;
     float *block = og_alloc((int64_t)BLOCK * info->channels, sizeof *block), *all = NULL;
@@ -91,7 +94,8 @@ static og_status read_all(const og_sound_policy *policy, const char *place, SNDF
         sf_count_t got = sf_readf_float(file, block, BLOCK);
         if (got <= 0) break;
         if (frames + got > limit) {
-            status = og_fail(err, OG_EFORMAT, "%s: longer than the limit of %lld s (audio.max_seconds)", place, (long long)policy->max_seconds);
+            status = og_fail(err, OG_EFORMAT, "%s: longer than the limit of %lld s (audio.max_seconds)", place,
+                             (long long)policy->max_seconds);
             break;
         }
         status = og_grow((void **)&all, &capacity, frames + got, sizeof *all, err);
@@ -104,7 +108,8 @@ static og_status read_all(const og_sound_policy *policy, const char *place, SNDF
         frames += got;
     }
     if (status == OG_OK && sf_error(file) != SF_ERR_NO_ERROR)
-        status = og_fail(err, OG_EFORMAT, "%s: libsndfile stopped at frame %lld: %s", place, (long long)frames, sf_strerror(file));
+        status = og_fail(err, OG_EFORMAT, "%s: libsndfile stopped at frame %lld: %s", place, (long long)frames,
+                         sf_strerror(file));
     if (status == OG_OK && frames == 0) status = og_fail(err, OG_EFORMAT, "%s: sound of 0 frames", place);
     og_release(block);
     if (status != OG_OK) {
@@ -117,16 +122,17 @@ static og_status read_all(const og_sound_policy *policy, const char *place, SNDF
     return OG_OK;
 }
 
-og_status og_sound_read(const og_sound_policy *policy, const char *place, const void *bytes, int64_t n_bytes, float **samples,
-                        int64_t *n, int32_t *rate_hz, uint32_t *notes, og_error *err) {
+og_status og_sound_read(const og_sound_policy *policy, const char *place, const void *bytes, int64_t n_bytes,
+                        float **samples, int64_t *n, int32_t *rate_hz, uint32_t *notes, og_error *err) {
     if (n_bytes == 0) return og_fail(err, OG_EFORMAT, "%s: empty file (0 bytes)", place);
     og_wav_header wav;
     og_wav_probe(bytes, n_bytes, &wav);
     if (wav.found && wav.claimed_bytes > wav.present_bytes)
-        return og_fail(err, OG_EFORMAT, "%s: truncated WAV: its header claims %lld bytes of sound, the file has %lld", place,
-                       (long long)wav.claimed_bytes, (long long)wav.present_bytes);
+        return og_fail(err, OG_EFORMAT, "%s: truncated WAV: its header claims %lld bytes of sound, the file has %lld",
+                       place, (long long)wav.claimed_bytes, (long long)wav.present_bytes);
     if (wav.found && wav.claimed_bytes == 0)
-        return og_fail(err, OG_EFORMAT, "%s: sound of 0 frames (data size 0, with %lld bytes after it)", place, (long long)wav.present_bytes);
+        return og_fail(err, OG_EFORMAT, "%s: sound of 0 frames (data size 0, with %lld bytes after it)", place,
+                       (long long)wav.present_bytes);
     memory_file memory = {bytes, n_bytes, 0};
     SF_VIRTUAL_IO io = {file_length, file_seek, file_read, file_write, file_tell};
     SF_INFO info = {0};
@@ -134,10 +140,12 @@ og_status og_sound_read(const og_sound_policy *policy, const char *place, const 
     if (!file) return og_fail(err, OG_EFORMAT, "%s: not a sound file this build reads: %s", place, sf_strerror(NULL));
     og_status status = OG_OK;
     if (info.samplerate < 100 || info.samplerate > 1000000 || info.channels < 1 || info.channels > 64)
-        status = og_fail(err, OG_EFORMAT, "%s: %d Hz with %d channels; rates of 100..1000000 Hz and 1..64 channels are read", place,
-                         info.samplerate, info.channels);
+        status =
+            og_fail(err, OG_EFORMAT, "%s: %d Hz with %d channels; rates of 100..1000000 Hz and 1..64 channels are read",
+                    place, info.samplerate, info.channels);
     uint32_t found = 0;
-    if (wav.found && wav.frame_bytes > 0 && wav.claimed_bytes > 0 && wav.claimed_bytes % wav.frame_bytes) found |= OG_NOTE_ODD_BYTES;
+    if (wav.found && wav.frame_bytes > 0 && wav.claimed_bytes > 0 && wav.claimed_bytes % wav.frame_bytes)
+        found |= OG_NOTE_ODD_BYTES;
     float *all = NULL;
     int64_t frames = 0;
     if (status == OG_OK) status = read_all(policy, place, file, &info, &all, &frames, &found, err);
@@ -154,9 +162,11 @@ og_status og_sound_read(const og_sound_policy *policy, const char *place, const 
     return OG_OK;
 }
 #else
-og_status og_sound_read(const og_sound_policy *policy, const char *place, const void *bytes, int64_t n_bytes, float **samples,
-                        int64_t *n, int32_t *rate_hz, uint32_t *notes, og_error *err) {
+og_status og_sound_read(const og_sound_policy *policy, const char *place, const void *bytes, int64_t n_bytes,
+                        float **samples, int64_t *n, int32_t *rate_hz, uint32_t *notes, og_error *err) {
     (void)policy, (void)bytes, (void)n_bytes, (void)samples, (void)n, (void)rate_hz, (void)notes;
-    return og_fail(err, OG_ENOTSUP, "%s: built without libsndfile; install libsndfile1-dev, libsoxr-dev and libkissfft-dev and build again", place);
+    return og_fail(
+        err, OG_ENOTSUP,
+        "%s: built without libsndfile; install libsndfile1-dev, libsoxr-dev and libkissfft-dev and build again", place);
 }
 #endif

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-static og_status add_pages(const unsigned char *s, int64_t n, og_digest *digest, int64_t *bodies,
-                           og_error *err) {
+static og_status add_pages(const unsigned char *s, int64_t n, og_digest *digest, int64_t *bodies, og_error *err) {
     static const unsigned char header_position[8] = {0};
     for (int64_t at = 0; at + 27 <= n && !memcmp(s + at, "OggS", 4);) {
         int64_t segments = s[at + 26], body = 0;
@@ -25,9 +24,7 @@ static og_status add_pages(const unsigned char *s, int64_t n, og_digest *digest,
 og_status og_sound_digest(const void *bytes, int64_t n, char out[OG_DIGEST_TEXT], og_error *err) {
     og_wav_header wav;
     og_wav_probe(bytes, n, &wav);
-    if (wav.found)
-        return og_digest_of((const char *)bytes + n - wav.present_bytes, wav.present_bytes, out,
-                            err);
+    if (wav.found) return og_digest_of((const char *)bytes + n - wav.present_bytes, wav.present_bytes, out, err);
     og_digest *digest = NULL;
     int64_t bodies = 0;
     OG_TRY(og_digest_new(&digest, err));

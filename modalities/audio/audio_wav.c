@@ -6,8 +6,7 @@
 void og_wav_probe(const void *bytes, int64_t n, og_wav_header *out) {
     const unsigned char *s = bytes;
     *out = (og_wav_header){0};
-    if (n < 12 || (memcmp(s, "RIFF", 4) && memcmp(s, "RIFX", 4)) || memcmp(s + 8, "WAVE", 4))
-        return;
+    if (n < 12 || (memcmp(s, "RIFF", 4) && memcmp(s, "RIFX", 4)) || memcmp(s + 8, "WAVE", 4)) return;
     int32_t big = s[3] == 'X';
     for (int64_t at = 12; at + 8 <= n;) {
         const unsigned char *p = s + at + 4;

@@ -7,10 +7,12 @@
 static const double pi = 3.14159265358979323846;
 
 og_status og_mel_preset(const char *name, int64_t rate_hz, og_mel_config *out, og_error *err) {
-    og_mel_config c = {.rate_hz = rate_hz, .f_min = 0, .f_max = (double)rate_hz / 2, .power = 2, .floor = 1e-10, .add = 0, .mul = 1};
+    og_mel_config c = {
+        .rate_hz = rate_hz, .f_min = 0, .f_max = (double)rate_hz / 2, .power = 2, .floor = 1e-10, .add = 0, .mul = 1};
     if (!strcmp(name, "librosa")) { /* librosa 0.10: feature.melspectrogram, then power_to_db(top_db=80) */
         c.n_fft = 2048, c.hop = 512, c.bands = 128;
-        c.scale = OG_MEL_SLANEY, c.norm = OG_MEL_NORM_SLANEY, c.center = OG_MEL_CENTER_ZERO, c.log = OG_MEL_LOG_DB, c.range = 80;
+        c.scale = OG_MEL_SLANEY, c.norm = OG_MEL_NORM_SLANEY, c.center = OG_MEL_CENTER_ZERO, c.log = OG_MEL_LOG_DB,
+        c.range = 80;
     } else if (!strcmp(name, "torchaudio")) { /* torchaudio 2: transforms.MelSpectrogram */
         c.n_fft = 400, c.hop = 200, c.bands = 128;
         c.scale = OG_MEL_HTK, c.norm = OG_MEL_NORM_NONE, c.center = OG_MEL_CENTER_REFLECT, c.log = OG_MEL_LOG_NONE;
@@ -25,7 +27,8 @@ og_status og_mel_preset(const char *name, int64_t rate_hz, og_mel_config *out, o
     return OG_OK;
 }
 
-/* Slaney: 200/3 Hz a mel up to 1 kHz, then 27 mels for each factor of 6.4 (Auditory Toolbox). HTK: 2595 log10(1 + f/700). */
+/* Slaney: 200/3 Hz a mel up to 1 kHz, then 27 mels for each factor of 6.4 (Auditory Toolbox). HTK: 2595 log10(1 +
+ * f/700). */
 static double mel_of(int32_t scale, double hz) {
     if (scale == OG_MEL_HTK) return 2595 * log10(1 + hz / 700);
     return hz < 1000 ? hz * 3 / 200 : 15 + 27 * log(hz / 1000) / log(6.4);
@@ -37,10 +40,11 @@ static double hz_of(int32_t scale, double mel) {
 
 og_status og_mel_filters(const og_mel_config *c, double **filters, og_error *err) {
     if (c->n_fft < 2 || c->n_fft % 2 || c->n_fft > 1 << 20 || c->hop < 1 || c->bands < 1 || c->bands > 1 << 14)
-        return og_fail(err, OG_EINVAL, "mel: n_fft %lld (even, 2..1048576), hop %lld (>= 1), bands %lld (1..16384)", (long long)c->n_fft,
-                       (long long)c->hop, (long long)c->bands);
+        return og_fail(err, OG_EINVAL, "mel: n_fft %lld (even, 2..1048576), hop %lld (>= 1), bands %lld (1..16384)",
+                       (long long)c->n_fft, (long long)c->hop, (long long)c->bands);
     if (!(c->f_min >= 0 && c->f_min < c->f_max && c->f_max <= (double)c->rate_hz / 2))
-        return og_fail(err, OG_EINVAL, "mel: f_min %g and f_max %g must rise within 0..%g Hz", c->f_min, c->f_max, (double)c->rate_hz / 2);
+        return og_fail(err, OG_EINVAL, "mel: f_min %g and f_max %g must rise within 0..%g Hz", c->f_min, c->f_max,
+                       (double)c->rate_hz / 2);
     int64_t bins = c->n_fft / 2 + 1;
     double *w = og_alloc_zero(c->bands * bins, sizeof *w);
     if (!w) return og_fail(err, OG_ENOMEM, "mel: no memory for %lld bands", (long long)c->bands);
@@ -58,7 +62,8 @@ og_status og_mel_filters(const og_mel_config *c, double **filters, og_error *err
         if (sum <= 0) {
             og_release(w);
             return og_fail(err, OG_EINVAL,
-                           "mel: band %lld of %lld (%.1f..%.1f Hz) covers no bin of n_fft %lld at %lld Hz (bins are %.1f Hz apart); "
+                           "mel: band %lld of %lld (%.1f..%.1f Hz) covers no bin of n_fft %lld at %lld Hz (bins are "
+                           "%.1f Hz apart); "
                            "use fewer bands or a larger n_fft",
                            (long long)b, (long long)c->bands, left, right, (long long)c->n_fft, (long long)c->rate_hz,
                            (double)c->rate_hz / (double)c->n_fft);
@@ -69,7 +74,8 @@ og_status og_mel_filters(const og_mel_config *c, double **filters, og_error *err
 }
 
 int64_t og_mel_frames(const og_mel_config *c, int64_t n) {
-    int64_t frames = c->center == OG_MEL_CENTER_NONE ? (n < c->n_fft ? 0 : (n - c->n_fft) / c->hop + 1) : n / c->hop + 1;
+    int64_t frames =
+        c->center == OG_MEL_CENTER_NONE ? (n < c->n_fft ? 0 : (n - c->n_fft) / c->hop + 1) : n / c->hop + 1;
     frames -= c->drop_last ? 1 : 0;
     return frames > 0 ? frames : 0;
 }
@@ -102,15 +108,16 @@ static void finish(const og_mel_config *c, float *values, int64_t n) {
     }
 }
 
-og_status og_mel_spectrogram(const og_mel_config *c, const float *samples, int64_t n, float **out, int64_t *frames, og_error *err) {
+og_status og_mel_spectrogram(const og_mel_config *c, const float *samples, int64_t n, float **out, int64_t *frames,
+                             og_error *err) {
     int64_t half = c->center == OG_MEL_CENTER_NONE ? 0 : c->n_fft / 2;
     double *filters = NULL;
     OG_TRY(og_mel_filters(c, &filters, err));
     int64_t count = og_mel_frames(c, n), bins = c->n_fft / 2 + 1;
     if (count < 1 || (c->center == OG_MEL_CENTER_REFLECT && n <= half)) {
         og_release(filters);
-        return og_fail(err, OG_EINVAL, "mel: %lld samples are too few for n_fft %lld, hop %lld", (long long)n, (long long)c->n_fft,
-                       (long long)c->hop);
+        return og_fail(err, OG_EINVAL, "mel: %lld samples are too few for n_fft %lld, hop %lld", (long long)n,
+                       (long long)c->n_fft, (long long)c->hop);
     }
     float *mel = og_alloc(count * c->bands, sizeof *mel), *frame = og_alloc(c->n_fft, sizeof *frame);
     double *window = og_alloc(c->n_fft, sizeof *window), *spectrum = og_alloc(bins, sizeof *spectrum);
@@ -160,8 +167,10 @@ og_status og_mel_spectrogram(const og_mel_config *c, const float *samples, int64
     return status;
 }
 #else
-og_status og_mel_spectrogram(const og_mel_config *c, const float *samples, int64_t n, float **out, int64_t *frames, og_error *err) {
+og_status og_mel_spectrogram(const og_mel_config *c, const float *samples, int64_t n, float **out, int64_t *frames,
+                             og_error *err) {
     (void)c, (void)samples, (void)n, (void)out, (void)frames;
-    return og_fail(err, OG_ENOTSUP, "built without KissFFT; install libsndfile1-dev, libsoxr-dev and libkissfft-dev and build again");
+    return og_fail(err, OG_ENOTSUP,
+                   "built without KissFFT; install libsndfile1-dev, libsoxr-dev and libkissfft-dev and build again");
 }
 #endif

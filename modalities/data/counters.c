@@ -2,8 +2,7 @@
 #include "data/counters.h"
 #include "json_tree.h"
 
-og_status og_counters_config(const og_counter *counters, int64_t n, og_config **out,
-                             og_error *err) {
+og_status og_counters_config(const og_counter *counters, int64_t n, og_config **out, og_error *err) {
     json_t *json = json_object();
     int failed = !json;
     for (int64_t i = 0; i < n && !failed; i++)

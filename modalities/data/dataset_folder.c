@@ -30,8 +30,10 @@ struct og_dataset_impl {
 static const og_key keys[] = {
     {"name", OG_KEY_STRING, offsetof(settings, name), "folder", 0, 0, NULL, "the data set's name"},
     {"path", OG_KEY_STRING, offsetof(settings, path), NULL, 1, 4000, NULL, "the folder, read with its sub-folders"},
-    {"order", OG_KEY_CHOICE, offsetof(settings, order), "hash", 0, 0, "hash|name", "order of the items: by hash of the document, or by file name"},
-    {"group", OG_KEY_CHOICE, offsetof(settings, group), "stem", 0, 0, "stem|folder", "what must stay on one side of the split"},
+    {"order", OG_KEY_CHOICE, offsetof(settings, order), "hash", 0, 0, "hash|name",
+     "order of the items: by hash of the document, or by file name"},
+    {"group", OG_KEY_CHOICE, offsetof(settings, group), "stem", 0, 0, "stem|folder",
+     "what must stay on one side of the split"},
     {"documents", OG_KEY_I64, offsetof(settings, documents), "0", 0, 0, NULL, "most documents; 0: all"},
     {"seed", OG_KEY_I64, offsetof(settings, seed), "0", 0, 0, NULL, "of the order"},
     {0},
@@ -66,14 +68,15 @@ static og_status open_folder(const og_config *config, og_dataset_impl **impl, og
     self->settings = read;
     self->root = og_copy_string(read.path);
     self->settings.name = self->settings.path = NULL;
-    og_status status = self->root ? og_files_list(self->root, &self->strings, &self->files, err) : og_fail(err, OG_ENOMEM, "folder: no memory");
+    og_status status = self->root ? og_files_list(self->root, &self->strings, &self->files, err)
+                                  : og_fail(err, OG_ENOMEM, "folder: no memory");
     if (status == OG_OK) {
         int64_t known = 0, stem;
         if (self->files.n) qsort(self->files.paths, (size_t)self->files.n, sizeof *self->files.paths, by_stem);
         for (int64_t i = 0; i < self->files.n; i++) known += og_file_modality(self->files.paths[i], &stem) >= 0;
         if (!known)
-            status = og_fail(err, OG_EINVAL, "%s: the folder holds no text, image or audio file (%lld other files)", self->root,
-                             (long long)self->files.n);
+            status = og_fail(err, OG_EINVAL, "%s: the folder holds no text, image or audio file (%lld other files)",
+                             self->root, (long long)self->files.n);
     }
     if (status != OG_OK) {
         close_folder(self);
@@ -86,7 +89,8 @@ static og_status open_folder(const og_config *config, og_dataset_impl **impl, og
 static og_status next(og_dataset_impl *self, og_record *out, int32_t *done, og_error *err) {
     char **paths = self->files.paths;
     while (self->at < self->files.n) {
-        int64_t stem = 0, other = 0, first = self->at, n = 0, most = (int64_t)(sizeof self->items / sizeof *self->items);
+        int64_t stem = 0, other = 0, first = self->at, n = 0,
+                most = (int64_t)(sizeof self->items / sizeof *self->items);
         if (og_file_modality(paths[first], &stem) < 0) {
             self->unknown_extension++;
             self->at++;
@@ -105,7 +109,9 @@ static og_status next(og_dataset_impl *self, og_record *out, int32_t *done, og_e
                 self->unknown_extension++;
                 continue;
             }
-            if (n == most) return og_fail(err, OG_EINVAL, "%s/%s: more than %lld files of one basename", self->root, paths[first], (long long)most);
+            if (n == most)
+                return og_fail(err, OG_EINVAL, "%s/%s: more than %lld files of one basename", self->root, paths[first],
+                               (long long)most);
             char *path = og_strings_format(&self->strings, "%s/%s", self->root, paths[self->at]);
             if (!path) return og_fail(err, OG_ENOMEM, "%s/%s: no memory or path too long", self->root, paths[self->at]);
             found[n++] = (og_item){.modality = modality, .path = path};
@@ -113,7 +119,9 @@ static og_status next(og_dataset_impl *self, og_record *out, int32_t *done, og_e
         char *id = og_strings_add(&self->strings, paths[first], stem);
         if (!id) return og_fail(err, OG_ENOMEM, "folder: no memory");
         char *slash = strrchr(id, '/');
-        char *group = self->settings.group == GROUP_STEM ? id : slash ? og_strings_add(&self->strings, id, slash - id) : "";
+        char *group = self->settings.group == GROUP_STEM ? id
+                      : slash                            ? og_strings_add(&self->strings, id, slash - id)
+                                                         : "";
         if (!group) return og_fail(err, OG_ENOMEM, "folder: no memory");
         uint64_t key = 0;
         int64_t order[64];

@@ -30,8 +30,7 @@ static const og_key keys[] = {
     {"name", OG_KEY_STRING, offsetof(settings, name), "jsonl", 0, 0, NULL, "the data set's name"},
     {"path", OG_KEY_STRING, offsetof(settings, path), NULL, 1, 4000, NULL,
      "the file; paths in it are relative to its folder"},
-    {"documents", OG_KEY_I64, offsetof(settings, documents), "0", 0, 0, NULL,
-     "most documents; 0: all"},
+    {"documents", OG_KEY_I64, offsetof(settings, documents), "0", 0, 0, NULL, "most documents; 0: all"},
     {"bad_line", OG_KEY_CHOICE, offsetof(settings, bad_line), "error", 0, 0, "error|skip",
      "a line that is no document"},
     {0},
@@ -75,13 +74,11 @@ static og_status open_jsonl(const og_config *config, og_dataset_impl **impl, og_
 
 static og_status next(og_dataset_impl *self, og_record *out, int32_t *done, og_error *err) {
     while (self->at < self->n) {
-        const char *line = self->bytes + self->at,
-                   *end = memchr(line, '\n', (size_t)(self->n - self->at));
+        const char *line = self->bytes + self->at, *end = memchr(line, '\n', (size_t)(self->n - self->at));
         int64_t bytes = end ? end - line : self->n - self->at, blank = 0;
         self->at += bytes + (end != NULL);
         self->line++;
-        while (blank < bytes && (line[blank] == ' ' || line[blank] == '\t' || line[blank] == '\r'))
-            blank++;
+        while (blank < bytes && (line[blank] == ' ' || line[blank] == '\t' || line[blank] == '\r')) blank++;
         if (blank == bytes) {
             self->blank++;
             continue;
@@ -96,8 +93,7 @@ static og_status next(og_dataset_impl *self, og_record *out, int32_t *done, og_e
         char place[4200];
         snprintf(place, sizeof place, "%.4096s:%lld", self->path, (long long)self->line);
         og_jsonl_document document = {0};
-        og_status status =
-            og_jsonl_line(place, self->root, line, bytes, &self->strings, &document, err);
+        og_status status = og_jsonl_line(place, self->root, line, bytes, &self->strings, &document, err);
         if (status == OG_EFORMAT && self->bad_line == BAD_SKIP) {
             self->bad++;
             continue;
@@ -105,14 +101,11 @@ static og_status next(og_dataset_impl *self, og_record *out, int32_t *done, og_e
         if (status != OG_OK) return status;
         self->items = document.items;
         const char *id =
-            document.id ? document.id
-                        : og_strings_format(&self->strings, "line-%lld", (long long)self->line);
+            document.id ? document.id : og_strings_format(&self->strings, "line-%lld", (long long)self->line);
         if (!id) return og_fail(err, OG_ENOMEM, "%s: no memory", place);
         self->emitted++;
-        *out = (og_record){.id = id,
-                           .group = document.group ? document.group : id,
-                           .items = self->items,
-                           .n_items = document.n_items};
+        *out = (og_record){
+            .id = id, .group = document.group ? document.group : id, .items = self->items, .n_items = document.n_items};
         *done = 0;
         return OG_OK;
     }

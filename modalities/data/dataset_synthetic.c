@@ -25,13 +25,11 @@ struct og_dataset_impl {
 };
 
 static const og_key keys[] = {
-    {"name", OG_KEY_STRING, offsetof(settings, name), "synthetic", 0, 0, NULL,
-     "the data set's name"},
+    {"name", OG_KEY_STRING, offsetof(settings, name), "synthetic", 0, 0, NULL, "the data set's name"},
     {"documents", OG_KEY_I64, offsetof(settings, documents), "2500", 1, 1e9, NULL,
      "documents; each is a picture, a sound and captions"},
     {"seed", OG_KEY_I64, offsetof(settings, seed), "1", 0, 0, NULL, "of everything that is drawn"},
-    {"size", OG_KEY_I64, offsetof(settings, size), "96", 8, 4096, NULL,
-     "side of a picture, pixels"},
+    {"size", OG_KEY_I64, offsetof(settings, size), "96", 8, 4096, NULL, "side of a picture, pixels"},
     {"rate", OG_KEY_I64, offsetof(settings, rate), "16000", 4000, 192000, NULL, "of a sound, Hz"},
     {"captions", OG_KEY_I64, offsetof(settings, captions), "2", 1, OG_SCENE_LANGUAGES, NULL,
      "languages (of en, es, de) that describe a document"},
@@ -58,8 +56,8 @@ static og_status open_synthetic(const og_config *config, og_dataset_impl **impl,
     self->cells = og_alloc(side * side, 1);
     if (!self->pixels || !self->cells) {
         close_synthetic(self);
-        return og_fail(err, OG_ENOMEM, "synthetic: no memory for a picture of %lld x %lld",
-                       (long long)read.size, (long long)read.size);
+        return og_fail(err, OG_ENOMEM, "synthetic: no memory for a picture of %lld x %lld", (long long)read.size,
+                       (long long)read.size);
     }
     *impl = self;
     return OG_OK;
@@ -76,11 +74,8 @@ static og_status next(og_dataset_impl *self, og_record *out, int32_t *done, og_e
     int64_t samples = og_scene_sound(&scene, s->rate, NULL);
     OG_TRY(og_grow((void **)&self->pcm, &self->cap_pcm, samples, sizeof *self->pcm, err));
     og_scene_sound(&scene, s->rate, self->pcm);
-    self->picture = (og_media){.modality = OG_IMAGE,
-                               .dtype = OG_U8,
-                               .rank = 3,
-                               .shape = {s->size, s->size, 3},
-                               .data = self->pixels};
+    self->picture = (og_media){
+        .modality = OG_IMAGE, .dtype = OG_U8, .rank = 3, .shape = {s->size, s->size, 3}, .data = self->pixels};
     self->sound = (og_media){.modality = OG_AUDIO,
                              .dtype = OG_I16,
                              .rank = 1,
@@ -95,8 +90,7 @@ static og_status next(og_dataset_impl *self, og_record *out, int32_t *done, og_e
     for (int64_t i = 0; i < s->captions; i++) {
         int32_t language = (int32_t)order[i];
         og_scene_describe(&scene, language, self->texts[i], sizeof self->texts[i]);
-        items[n++] = (og_item){
-            .modality = OG_TEXT, .text = self->texts[i], .language = og_scene_language(language)};
+        items[n++] = (og_item){.modality = OG_TEXT, .text = self->texts[i], .language = og_scene_language(language)};
     }
     og_shuffle(scene.key + 1, n, order);
     for (int64_t i = 0; i < n; i++) self->items[i] = items[order[i]];

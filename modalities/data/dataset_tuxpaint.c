@@ -20,14 +20,20 @@ struct og_dataset_impl {
 #define CHOICE(name) offsetof(settings, choice.name)
 static const og_key keys[] = {
     {"name", OG_KEY_STRING, offsetof(settings, name), "tuxpaint", 0, 0, NULL, "the data set's name"},
-    {"path", OG_KEY_STRING, offsetof(settings, path), "data/tuxpaint", 1, 4000, NULL, "the unpacked package (tools/fetch-data.sh)"},
-    {"languages", OG_KEY_NODE, offsetof(settings, languages), "", 0, 0, NULL, "list of caption languages, or all; default 20 of the fullest"},
-    {"speech", OG_KEY_NODE, offsetof(settings, speech), "", 0, 0, NULL, "list of spoken languages; default bg, es, fr, ro, ru, whose clips read the caption word for word"},
-    {"loose_speech", OG_KEY_BOOL, offsetof(settings, loose_speech), "false", 0, 0, NULL, "allow languages whose clips say less than the caption"},
-    {"augment", OG_KEY_I64, CHOICE(augment), "2", 1, 64, NULL, "cards a stamp: the first with the whole picture, others cropped and mirrored"},
+    {"path", OG_KEY_STRING, offsetof(settings, path), "data/tuxpaint", 1, 4000, NULL,
+     "the unpacked package (tools/fetch-data.sh)"},
+    {"languages", OG_KEY_NODE, offsetof(settings, languages), "", 0, 0, NULL,
+     "list of caption languages, or all; default 20 of the fullest"},
+    {"speech", OG_KEY_NODE, offsetof(settings, speech), "", 0, 0, NULL,
+     "list of spoken languages; default bg, es, fr, ro, ru, whose clips read the caption word for word"},
+    {"loose_speech", OG_KEY_BOOL, offsetof(settings, loose_speech), "false", 0, 0, NULL,
+     "allow languages whose clips say less than the caption"},
+    {"augment", OG_KEY_I64, CHOICE(augment), "2", 1, 64, NULL,
+     "cards a stamp: the first with the whole picture, others cropped and mirrored"},
     {"sounds", OG_KEY_BOOL, CHOICE(sounds), "true", 0, 0, NULL, "the sound of the thing, on its first card"},
     {"page_stamps", OG_KEY_I64, CHOICE(page_stamps), "4", 2, 64, NULL, "most stamps on a page"},
-    {"page_share", OG_KEY_F64, CHOICE(page_share), "0.25", 0, 1, NULL, "share of the spoken captions that go on pages, the rest on cards"},
+    {"page_share", OG_KEY_F64, CHOICE(page_share), "0.25", 0, 1, NULL,
+     "share of the spoken captions that go on pages, the rest on cards"},
     {"documents", OG_KEY_I64, CHOICE(documents), "0", 0, 0, NULL, "most documents, in hash order; 0: all"},
     {"seed", OG_KEY_I64, CHOICE(seed), "0", 0, 0, NULL, "of orders, crops and which card a caption is on"},
     {0},
@@ -37,8 +43,8 @@ static const char *const default_languages[] = {"en", "es", "fr", "ru", "bg", "r
                                                 "sv", "pl", "cs", "da", "uk", "el", "fi", "hu", "ca", "sk"};
 static const char *const verbatim[] = {"bg", "es", "fr", "ro", "ru"};
 
-static og_status read_list(const og_config *node, const char *key, const char *const *fallback, int64_t n_fallback, const char **out, int64_t *n,
-                           og_error *err) {
+static og_status read_list(const og_config *node, const char *key, const char *const *fallback, int64_t n_fallback,
+                           const char **out, int64_t *n, og_error *err) {
     const char *word = NULL;
     if (!node) {
         for (int64_t i = 0; i < n_fallback; i++) out[i] = fallback[i];
@@ -53,7 +59,8 @@ static og_status read_list(const og_config *node, const char *key, const char *c
         }
     }
     if (og_config_kind(node) != OG_CONFIG_LIST || og_config_size(node) > OG_TUXPAINT_LANGUAGES)
-        return og_fail(err, OG_EINVAL, "%s: tuxpaint.%s must be a list of at most %d languages", og_config_place(node), key, OG_TUXPAINT_LANGUAGES);
+        return og_fail(err, OG_EINVAL, "%s: tuxpaint.%s must be a list of at most %d languages", og_config_place(node),
+                       key, OG_TUXPAINT_LANGUAGES);
     for (int64_t i = 0; i < og_config_size(node); i++) OG_TRY(og_config_string(og_config_at(node, i), &out[i], err));
     *n = og_config_size(node);
     return OG_OK;
@@ -62,21 +69,24 @@ static og_status read_list(const og_config *node, const char *key, const char *c
 static og_status read_choice(const og_config *config, settings *s, og_error *err) {
     og_tuxpaint_choice *c = &s->choice;
     OG_TRY(og_config_read(config, keys, s, err));
-    OG_TRY(read_list(s->languages, "languages", default_languages, sizeof default_languages / sizeof *default_languages, c->languages,
-                     &c->n_languages, err));
+    OG_TRY(read_list(s->languages, "languages", default_languages, sizeof default_languages / sizeof *default_languages,
+                     c->languages, &c->n_languages, err));
     OG_TRY(read_list(s->speech, "speech", verbatim, sizeof verbatim / sizeof *verbatim, c->speech, &c->n_speech, err));
-    if (c->n_speech < 0) return og_fail(err, OG_EINVAL, "%s: tuxpaint.speech must be a list of languages", og_config_place(s->speech));
+    if (c->n_speech < 0)
+        return og_fail(err, OG_EINVAL, "%s: tuxpaint.speech must be a list of languages", og_config_place(s->speech));
     for (int64_t i = 0; i < c->n_speech; i++) {
         int32_t known = 0, caption = c->n_languages < 0;
         for (size_t k = 0; k < sizeof verbatim / sizeof *verbatim; k++) known |= !strcmp(c->speech[i], verbatim[k]);
         for (int64_t k = 0; k < c->n_languages; k++) caption |= !strcmp(c->speech[i], c->languages[k]);
         if (!known && !s->loose_speech)
-            return og_fail(err, OG_EINVAL, "%s: tuxpaint.speech '%s': its clips do not read the caption word for word (bg, es, fr, ro, ru do); "
-                                           "loose_speech: true takes it all the same",
-                           og_config_place(s->speech), c->speech[i]);
+            return og_fail(
+                err, OG_EINVAL,
+                "%s: tuxpaint.speech '%s': its clips do not read the caption word for word (bg, es, fr, ro, ru do); "
+                "loose_speech: true takes it all the same",
+                og_config_place(s->speech), c->speech[i]);
         if (!caption)
-            return og_fail(err, OG_EINVAL, "%s: tuxpaint.speech '%s' is not among tuxpaint.languages", og_config_place(s->speech ? s->speech : s->languages),
-                           c->speech[i]);
+            return og_fail(err, OG_EINVAL, "%s: tuxpaint.speech '%s' is not among tuxpaint.languages",
+                           og_config_place(s->speech ? s->speech : s->languages), c->speech[i]);
     }
     return OG_OK;
 }

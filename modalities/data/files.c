@@ -11,8 +11,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-static og_status walk(const char *folder, const char *below, int32_t depth, og_strings *strings,
-                      og_file_list *out, og_error *err) {
+static og_status walk(const char *folder, const char *below, int32_t depth, og_strings *strings, og_file_list *out,
+                      og_error *err) {
     char path[4096];
     if (depth > 64) return og_fail(err, OG_EINVAL, "%s/%s: folders deeper than 64", folder, below);
     if (snprintf(path, sizeof path, "%s%s%s", folder, *below ? "/" : "", below) >= (int)sizeof path)
@@ -26,12 +26,10 @@ static og_status walk(const char *folder, const char *below, int32_t depth, og_s
             out->hidden++;
             continue;
         }
-        char *relative =
-            og_strings_format(strings, "%s%s%s", below, *below ? "/" : "", entry->d_name);
-        if (!relative ||
-            snprintf(path, sizeof path, "%s/%s", folder, relative) >= (int)sizeof path) {
-            status = og_fail(err, relative ? OG_EINVAL : OG_ENOMEM,
-                             "%s/%s/%s: path too long or no memory", folder, below, entry->d_name);
+        char *relative = og_strings_format(strings, "%s%s%s", below, *below ? "/" : "", entry->d_name);
+        if (!relative || snprintf(path, sizeof path, "%s/%s", folder, relative) >= (int)sizeof path) {
+            status = og_fail(err, relative ? OG_EINVAL : OG_ENOMEM, "%s/%s/%s: path too long or no memory", folder,
+                             below, entry->d_name);
             break;
         }
         struct stat itself, target;
@@ -42,8 +40,7 @@ static og_status walk(const char *folder, const char *below, int32_t depth, og_s
         } else if (!S_ISREG(target.st_mode)) {
             out->irregular++;
         } else {
-            status =
-                og_grow((void **)&out->paths, &out->capacity, out->n + 1, sizeof *out->paths, err);
+            status = og_grow((void **)&out->paths, &out->capacity, out->n + 1, sizeof *out->paths, err);
             if (status == OG_OK) out->paths[out->n++] = relative;
         }
     }
@@ -51,9 +48,7 @@ static og_status walk(const char *folder, const char *below, int32_t depth, og_s
     return status;
 }
 
-static int by_bytes(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
+static int by_bytes(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 og_status og_files_list(const char *folder, og_strings *strings, og_file_list *out, og_error *err) {
     og_file_list list = {0};
@@ -76,14 +71,12 @@ int32_t og_file_modality(const char *path, int64_t *stem_bytes) {
     static const struct {
         const char *extension;
         int32_t modality;
-    } known[] = {{"png", OG_IMAGE},  {"jpg", OG_IMAGE},  {"jpeg", OG_IMAGE}, {"bmp", OG_IMAGE},
-                 {"webp", OG_IMAGE}, {"tif", OG_IMAGE},  {"tiff", OG_IMAGE}, {"ppm", OG_IMAGE},
-                 {"pgm", OG_IMAGE},  {"pbm", OG_IMAGE},  {"wav", OG_AUDIO},  {"flac", OG_AUDIO},
-                 {"ogg", OG_AUDIO},  {"oga", OG_AUDIO},  {"opus", OG_AUDIO}, {"mp3", OG_AUDIO},
-                 {"aif", OG_AUDIO},  {"aiff", OG_AUDIO}, {"aifc", OG_AUDIO}, {"au", OG_AUDIO},
-                 {"gsm", OG_AUDIO},  {"txt", OG_TEXT}};
-    const char *slash = strrchr(path, '/'), *leaf = slash ? slash + 1 : path,
-               *dot = strrchr(leaf, '.');
+    } known[] = {{"png", OG_IMAGE}, {"jpg", OG_IMAGE},  {"jpeg", OG_IMAGE}, {"bmp", OG_IMAGE},  {"webp", OG_IMAGE},
+                 {"tif", OG_IMAGE}, {"tiff", OG_IMAGE}, {"ppm", OG_IMAGE},  {"pgm", OG_IMAGE},  {"pbm", OG_IMAGE},
+                 {"wav", OG_AUDIO}, {"flac", OG_AUDIO}, {"ogg", OG_AUDIO},  {"oga", OG_AUDIO},  {"opus", OG_AUDIO},
+                 {"mp3", OG_AUDIO}, {"aif", OG_AUDIO},  {"aiff", OG_AUDIO}, {"aifc", OG_AUDIO}, {"au", OG_AUDIO},
+                 {"gsm", OG_AUDIO}, {"txt", OG_TEXT}};
+    const char *slash = strrchr(path, '/'), *leaf = slash ? slash + 1 : path, *dot = strrchr(leaf, '.');
     *stem_bytes = dot && dot != leaf ? dot - path : (int64_t)strlen(path);
     if (!dot || dot == leaf) return -1;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)

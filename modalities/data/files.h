@@ -13,7 +13,8 @@ typedef struct og_file_list {
 og_status og_files_list(const char *folder, og_strings *strings, og_file_list *out, og_error *err);
 void og_files_free(og_file_list *list);
 
-/* OG_IMAGE, OG_AUDIO or OG_TEXT by the extension, whatever its case; -1 for others. *stem_bytes is the length before the last dot. */
+/* OG_IMAGE, OG_AUDIO or OG_TEXT by the extension, whatever its case; -1 for others. *stem_bytes is the length before
+ * the last dot. */
 int32_t og_file_modality(const char *path, int64_t *stem_bytes);
 /* 64 bits of SHA-256(text) for orders and draws that depend on a name. */
 og_status og_name_hash(const char *text, uint64_t *out, og_error *err);

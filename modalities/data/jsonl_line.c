@@ -17,7 +17,8 @@ static og_status read_string(const reader *r, const char *key, const json_t *val
     *out = og_strings_add(r->strings, json_string_value(value), (int64_t)json_string_length(value));
     if (!*out) return og_fail(r->err, OG_ENOMEM, "%s: no memory", r->place);
     /* A zero inside would cut the string for every reader after this one. */
-    if (strlen(*out) != json_string_length(value)) return og_fail(r->err, OG_EFORMAT, "%s: '%s' holds the character U+0000", r->place, key);
+    if (strlen(*out) != json_string_length(value))
+        return og_fail(r->err, OG_EFORMAT, "%s: '%s' holds the character U+0000", r->place, key);
     return OG_OK;
 }
 
@@ -34,13 +35,15 @@ static og_status read_item(const reader *r, int64_t index, const json_t *json, o
     og_item item = {.modality = -1};
     const char *key;
     json_t *value;
-    if (!json_is_object(json)) return og_fail(r->err, OG_EFORMAT, "%s: item %lld must be an object", r->place, (long long)index);
+    if (!json_is_object(json))
+        return og_fail(r->err, OG_EFORMAT, "%s: item %lld must be an object", r->place, (long long)index);
     json_object_foreach((json_t *)(uintptr_t)json, key, value) {
         int32_t k = 0;
         while (k < 6 && strcmp(key, known[k])) k++;
         if (k < 3) {
             if (item.modality >= 0)
-                return og_fail(r->err, OG_EFORMAT, "%s: item %lld has both '%s' and '%s'; an item is one of text, image, audio", r->place,
+                return og_fail(r->err, OG_EFORMAT,
+                               "%s: item %lld has both '%s' and '%s'; an item is one of text, image, audio", r->place,
                                (long long)index, known[item.modality], key);
             item.modality = k == 0 ? OG_TEXT : k == 1 ? OG_IMAGE : OG_AUDIO;
             OG_TRY(k == 0 ? read_string(r, key, value, &item.text) : read_path(r, key, value, &item.path));
@@ -48,25 +51,31 @@ static og_status read_item(const reader *r, int64_t index, const json_t *json, o
             OG_TRY(read_string(r, key, value, &item.language));
         } else if (k == 4) {
             if (!json_is_array(value) || json_array_size(value) != 4)
-                return og_fail(r->err, OG_EFORMAT, "%s: item %lld: crop must be [x, y, width, height]", r->place, (long long)index);
+                return og_fail(r->err, OG_EFORMAT, "%s: item %lld: crop must be [x, y, width, height]", r->place,
+                               (long long)index);
             for (size_t i = 0; i < 4; i++) {
                 item.crop[i] = json_number_value(json_array_get(value, i));
                 if (!json_is_number(json_array_get(value, i)) || item.crop[i] < 0 || item.crop[i] > 1)
-                    return og_fail(r->err, OG_EFORMAT, "%s: item %lld: crop[%d] must be a number in 0..1", r->place, (long long)index, (int)i);
+                    return og_fail(r->err, OG_EFORMAT, "%s: item %lld: crop[%d] must be a number in 0..1", r->place,
+                                   (long long)index, (int)i);
             }
-            if (item.crop[2] <= 0 || item.crop[3] <= 0 || item.crop[0] + item.crop[2] > 1 + 1e-9 || item.crop[1] + item.crop[3] > 1 + 1e-9)
-                return og_fail(r->err, OG_EFORMAT, "%s: item %lld: crop %g, %g, %g x %g leaves the picture", r->place, (long long)index,
-                               item.crop[0], item.crop[1], item.crop[2], item.crop[3]);
+            if (item.crop[2] <= 0 || item.crop[3] <= 0 || item.crop[0] + item.crop[2] > 1 + 1e-9 ||
+                item.crop[1] + item.crop[3] > 1 + 1e-9)
+                return og_fail(r->err, OG_EFORMAT, "%s: item %lld: crop %g, %g, %g x %g leaves the picture", r->place,
+                               (long long)index, item.crop[0], item.crop[1], item.crop[2], item.crop[3]);
         } else if (k == 5) {
-            if (!json_is_boolean(value)) return og_fail(r->err, OG_EFORMAT, "%s: item %lld: flip must be true or false", r->place, (long long)index);
+            if (!json_is_boolean(value))
+                return og_fail(r->err, OG_EFORMAT, "%s: item %lld: flip must be true or false", r->place,
+                               (long long)index);
             item.flip = json_is_true(value);
         } else {
             const char *nearest = og_config_nearest(key, known, 6);
-            return og_fail(r->err, OG_EFORMAT, "%s: item %lld: unknown key '%.60s'%s%s", r->place, (long long)index, key,
-                           nearest ? "; nearest: " : "", nearest ? nearest : "");
+            return og_fail(r->err, OG_EFORMAT, "%s: item %lld: unknown key '%.60s'%s%s", r->place, (long long)index,
+                           key, nearest ? "; nearest: " : "", nearest ? nearest : "");
         }
     }
-    if (item.modality < 0) return og_fail(r->err, OG_EFORMAT, "%s: item %lld has none of text, image, audio", r->place, (long long)index);
+    if (item.modality < 0)
+        return og_fail(r->err, OG_EFORMAT, "%s: item %lld has none of text, image, audio", r->place, (long long)index);
     if ((item.flip || item.crop[2] > 0) && item.modality != OG_IMAGE)
         return og_fail(r->err, OG_EFORMAT, "%s: item %lld: crop and flip are for images", r->place, (long long)index);
     *out = item;
@@ -91,11 +100,14 @@ static og_status read_document(const reader *r, const json_t *json, og_jsonl_doc
                 return og_fail(r->err, OG_EFORMAT, "%s: unknown key '%.60s'; known: items, id, group", r->place, key);
         }
     }
-    if (!json_is_array(items)) return og_fail(r->err, OG_EFORMAT, "%s: a document is a list of items, or an object with a list 'items'", r->place);
+    if (!json_is_array(items))
+        return og_fail(r->err, OG_EFORMAT, "%s: a document is a list of items, or an object with a list 'items'",
+                       r->place);
     document.n_items = (int64_t)json_array_size(items);
     if (document.n_items == 0) return og_fail(r->err, OG_EFORMAT, "%s: a document of 0 items", r->place);
     document.items = og_alloc_zero(document.n_items, sizeof *document.items);
-    if (!document.items) return og_fail(r->err, OG_ENOMEM, "%s: no memory for %lld items", r->place, (long long)document.n_items);
+    if (!document.items)
+        return og_fail(r->err, OG_ENOMEM, "%s: no memory for %lld items", r->place, (long long)document.n_items);
     for (int64_t i = 0; i < document.n_items; i++) {
         og_status status = read_item(r, i, json_array_get(items, (size_t)i), &document.items[i]);
         if (status != OG_OK) {

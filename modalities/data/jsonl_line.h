@@ -11,8 +11,9 @@ typedef struct og_jsonl_document {
     og_item *items;         /* og_release */
     int64_t n_items;
 } og_jsonl_document;
-/* A list of items, or {"items": [...], "id": ..., "group": ...}. An item has exactly one of text, image, audio; image and audio are paths
- * relative to root; it may have language, crop [x, y, w, h], flip. Strings go to `strings`. place ("file:line") is in every message. */
+/* A list of items, or {"items": [...], "id": ..., "group": ...}. An item has exactly one of text, image, audio; image
+ * and audio are paths relative to root; it may have language, crop [x, y, w, h], flip. Strings go to `strings`. place
+ * ("file:line") is in every message. */
 og_status og_jsonl_line(const char *place, const char *root, const char *line, int64_t bytes, og_strings *strings,
                         og_jsonl_document *out, og_error *err);
 

@@ -1,4 +1,5 @@
-/* tuxpaint.h: the stamps of the Debian package tuxpaint-stamps-default: a picture, its name in many languages, and speech. */
+/* tuxpaint.h: the stamps of the Debian package tuxpaint-stamps-default: a picture, its name in many languages, and
+ * speech. */
 #ifndef OMNIGRAM_MODALITIES_TUXPAINT_H
 #define OMNIGRAM_MODALITIES_TUXPAINT_H
 
@@ -27,9 +28,9 @@ typedef struct og_stamp {
     const char *picture;       /* full path of the PNG; NULL: SVG only, or none */
     int32_t svg, keep_sides;   /* keep_sides: the package says it must not be mirrored */
     og_captions captions;
-    og_clip *clips;            /* og_release */
+    og_clip *clips; /* og_release */
     int64_t n_clips, cap_clips;
-    int64_t group;             /* number of the first stamp of its group */
+    int64_t group; /* number of the first stamp of its group */
 } og_stamp;
 typedef struct og_stamps {
     og_stamp *list; /* sorted by folder and stem */
@@ -42,8 +43,8 @@ typedef struct og_stamps {
 og_status og_stamps_scan(const char *path, og_stamps *out, og_error *err);
 void og_stamps_free(og_stamps *stamps);
 
-/* Joins stamps that share a recording, a picture (bytes, or pixels up to a mirror), an English caption, "_mirror" or "_flip", or a family (folder and
- * leading word). Sets group, and *groups to how many there are. */
+/* Joins stamps that share a recording, a picture (bytes, or pixels up to a mirror), an English caption, "_mirror" or
+ * "_flip", or a family (folder and leading word). Sets group, and *groups to how many there are. */
 og_status og_stamps_group(og_stamps *stamps, int64_t *groups, og_error *err);
 /* The word that names a family: "flower" of flower3, "a" of A_filled, "bishop" of b_3_bishop; empty: none. */
 void og_stamp_family(const char *stem, char out[64]);

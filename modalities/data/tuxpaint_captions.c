@@ -11,19 +11,16 @@ const char *og_captions_find(const og_captions *captions, const char *language) 
     return NULL;
 }
 
-static og_status add(og_captions *out, const char *language, int64_t language_bytes,
-                     const char *text, int64_t bytes, og_strings *strings, og_error *err) {
+static og_status add(og_captions *out, const char *language, int64_t language_bytes, const char *text, int64_t bytes,
+                     og_strings *strings, og_error *err) {
     while (bytes && (text[0] == ' ' || text[0] == '\t')) text++, bytes--;
-    while (bytes && (text[bytes - 1] == ' ' || text[bytes - 1] == '\t' || text[bytes - 1] == '\r'))
-        bytes--;
+    while (bytes && (text[bytes - 1] == ' ' || text[bytes - 1] == '\t' || text[bytes - 1] == '\r')) bytes--;
     if (bytes == 0 || og_utf8_fault(text, bytes) >= 0 || memchr(text, 0, (size_t)bytes)) {
         out->bad_lines++;
         return OG_OK;
     }
-    og_caption made = {og_strings_add(strings, language, language_bytes),
-                       og_strings_add(strings, text, bytes)};
-    if (!made.language || !made.text)
-        return og_fail(err, OG_ENOMEM, "tuxpaint: no memory for captions");
+    og_caption made = {og_strings_add(strings, language, language_bytes), og_strings_add(strings, text, bytes)};
+    if (!made.language || !made.text) return og_fail(err, OG_ENOMEM, "tuxpaint: no memory for captions");
     if (og_captions_find(out, made.language)) {
         out->bad_lines++;
         return OG_OK;
@@ -37,14 +34,12 @@ static int32_t is_language(const char *text, int64_t n) { /* "pt_BR", "ca@valenc
     if (n < 2 || n > 24) return 0;
     for (int64_t i = 0; i < n; i++) {
         char c = text[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '@' || c == '-'))
-            return 0;
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '@' || c == '-')) return 0;
     }
     return 1;
 }
 
-og_status og_captions_parse(const char *text, int64_t bytes, og_strings *strings, og_captions *out,
-                            og_error *err) {
+og_status og_captions_parse(const char *text, int64_t bytes, og_strings *strings, og_captions *out, og_error *err) {
     og_captions made = {0};
     og_status status = OG_OK;
     int64_t at = bytes >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3) ? 3 : 0;

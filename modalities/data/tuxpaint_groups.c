@@ -10,8 +10,7 @@
 #include <string.h>
 
 static int64_t root_of(og_stamps *stamps, int64_t i) {
-    while (stamps->list[i].group != i)
-        i = stamps->list[i].group = stamps->list[stamps->list[i].group].group;
+    while (stamps->list[i].group != i) i = stamps->list[i].group = stamps->list[stamps->list[i].group].group;
     return i;
 }
 
@@ -24,8 +23,7 @@ static void join(og_stamps *stamps, int64_t a, int64_t b) {
 }
 
 /* Joins with the stamp that had this key first. */
-static og_status meet(og_stamps *stamps, og_keymap *map, const void *key, int64_t bytes,
-                      int64_t stamp, og_error *err) {
+static og_status meet(og_stamps *stamps, og_keymap *map, const void *key, int64_t bytes, int64_t stamp, og_error *err) {
     int64_t first = 0;
     int32_t found = 0;
     OG_TRY(og_keymap_put(map, key, bytes, stamp, &first, &found, err));
@@ -33,8 +31,8 @@ static og_status meet(og_stamps *stamps, og_keymap *map, const void *key, int64_
     return OG_OK;
 }
 
-static og_status meet_text(og_stamps *stamps, og_keymap *map, const char *kind, const char *text,
-                           int64_t stamp, og_error *err) {
+static og_status meet_text(og_stamps *stamps, og_keymap *map, const char *kind, const char *text, int64_t stamp,
+                           og_error *err) {
     char key[4200];
     int n = snprintf(key, sizeof key, "%s:%s", kind, text);
     if (n >= (int)sizeof key) n = (int)sizeof key - 1;
@@ -44,8 +42,7 @@ static og_status meet_text(og_stamps *stamps, og_keymap *map, const char *kind, 
 void og_stamp_family(const char *stem, char out[64]) {
     const char *s = stem;
     /* chessmen: b_3_bishop and w_3_bishop */
-    if ((s[0] == 'b' || s[0] == 'w') && s[1] == '_' && isdigit((unsigned char)s[2]) && s[3] == '_')
-        s += 2;
+    if ((s[0] == 'b' || s[0] == 'w') && s[1] == '_' && isdigit((unsigned char)s[2]) && s[3] == '_') s += 2;
     while (isdigit((unsigned char)*s)) s++; /* 025quarter */
     if (s != stem && (*s == '_' || *s == '-')) s++;
     size_t n = 0;
@@ -81,9 +78,8 @@ static og_status meet_picture(og_stamps *stamps, og_keymap *map, int64_t i, og_e
     og_status status = og_digest_of(bytes, n, digests[0], err);
     if (status == OG_OK) status = meet_text(stamps, map, "picture file", digests[0], i, err);
     /* A damaged picture is for bad_item to judge; so is a build without OpenCV. */
-    og_status decoded = status == OG_OK ? og_picture_decode(&policy, stamps->list[i].picture, bytes,
-                                                            n, &media, NULL)
-                                        : status;
+    og_status decoded =
+        status == OG_OK ? og_picture_decode(&policy, stamps->list[i].picture, bytes, n, &media, NULL) : status;
     og_release(bytes);
     if (status != OG_OK || decoded != OG_OK) return status;
     int64_t w = media.shape[1], h = media.shape[0];

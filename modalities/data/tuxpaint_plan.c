@@ -29,7 +29,8 @@ static int32_t listed(const char *const *list, int64_t n, const char *word) {
     return 0;
 }
 
-static og_status hash_of(uint64_t *out, uint64_t seed, og_error *err, const char *kind, const char *folder, const char *stem, const char *more) {
+static og_status hash_of(uint64_t *out, uint64_t seed, og_error *err, const char *kind, const char *folder,
+                         const char *stem, const char *more) {
     char text[2200];
     snprintf(text, sizeof text, "%llu %s %.900s/%.900s %.200s", (unsigned long long)seed, kind, folder, stem, more);
     return og_name_hash(text, out, err);
@@ -60,7 +61,8 @@ static const char *find_clip(og_tuxpaint_plan *plan, const og_stamp *stamp, cons
     return found;
 }
 
-/* Units of a stamp: distinct captions in the chosen languages, each with its clip where that is spoken word for word. */
+/* Units of a stamp: distinct captions in the chosen languages, each with its clip where that is spoken word for word.
+ */
 static og_status collect(planner *p, int64_t i, const char *side, og_error *err) {
     const og_stamp *stamp = &p->stamps->list[i];
     const og_tuxpaint_choice *choice = p->choice;
@@ -107,13 +109,15 @@ static og_status add_item(planner *p, const og_item *item, og_error *err) {
 static og_status add_document(planner *p, int64_t first, const char *id, const char *group, og_error *err) {
     og_tuxpaint_plan *plan = p->plan;
     if (!id) return og_fail(err, OG_ENOMEM, "tuxpaint: no memory");
-    OG_TRY(og_grow((void **)&plan->documents, &plan->cap_documents, plan->n_documents + 1, sizeof *plan->documents, err));
+    OG_TRY(
+        og_grow((void **)&plan->documents, &plan->cap_documents, plan->n_documents + 1, sizeof *plan->documents, err));
     og_planned *d = &plan->documents[plan->n_documents++];
     *d = (og_planned){.id = id, .group = group, .first = first, .n = plan->n_items - first};
     return og_name_hash(id, &d->order, err);
 }
 
-/* key 0: the whole picture; else a crop of 70..95 % of each side, mirrored half of the time where the stamp allows it. */
+/* key 0: the whole picture; else a crop of 70..95 % of each side, mirrored half of the time where the stamp allows it.
+ */
 static og_item picture(const og_stamp *stamp, uint64_t key) {
     og_item item = {.modality = OG_IMAGE, .path = stamp->picture};
     if (key) {
@@ -141,7 +145,8 @@ static og_status make_card(planner *p, int64_t i, int64_t first_unit, int64_t n_
     char number[32];
     uint64_t key = 0;
     for (int64_t u = 0, free_units = 0; u < n_units; u++)
-        if (!p->units[first_unit + u].on_page && free_units++ % p->choice->augment == card && n < OG_TUXPAINT_LANGUAGES) mine[n++] = first_unit + u;
+        if (!p->units[first_unit + u].on_page && free_units++ % p->choice->augment == card && n < OG_TUXPAINT_LANGUAGES)
+            mine[n++] = first_unit + u;
     snprintf(number, sizeof number, "%lld", (long long)card);
     OG_TRY(hash_of(&key, (uint64_t)p->choice->seed, err, "card", stamp->folder, stamp->stem, number));
     const char *sound = NULL;
@@ -170,7 +175,8 @@ static og_status make_page(planner *p, unit *const *list, int64_t n, int64_t num
     const og_stamp *head = &p->stamps->list[list[0]->stamp];
     int64_t first = p->plan->n_items, order[3];
     uint64_t key = 0;
-    char *id = og_strings_format(&p->stamps->strings, "page/%s/%s/%s/%lld", list[0]->side, list[0]->language, head->folder, (long long)number);
+    char *id = og_strings_format(&p->stamps->strings, "page/%s/%s/%s/%lld", list[0]->side, list[0]->language,
+                                 head->folder, (long long)number);
     if (!id) return og_fail(err, OG_ENOMEM, "tuxpaint: no memory");
     OG_TRY(og_name_hash(id, &key, err));
     og_shuffle(key, 3, order); /* one layout a page: text, picture and clip in the same order for each stamp */
@@ -218,8 +224,8 @@ static og_status make_pages(planner *p, og_error *err) {
     og_status status = keys && list ? OG_OK : og_fail(err, OG_ENOMEM, "tuxpaint: no memory");
     for (int64_t i = 0; i < p->n_units && status == OG_OK; i++)
         if (p->units[i].clip)
-            keys[n++] = (page_key){p->units[i].side, p->units[i].language, p->stamps->list[p->units[i].stamp].folder, p->units[i].order,
-                                   &p->units[i]};
+            keys[n++] = (page_key){p->units[i].side, p->units[i].language, p->stamps->list[p->units[i].stamp].folder,
+                                   p->units[i].order, &p->units[i]};
     if (n) qsort(keys, (size_t)n, sizeof *keys, by_page);
     for (int64_t i = 0; i < n && status == OG_OK;) {
         int64_t end = i;
@@ -274,7 +280,8 @@ static og_status make_all(planner *p, og_error *err) {
     return OG_OK;
 }
 
-og_status og_tuxpaint_plan_make(og_stamps *stamps, const og_tuxpaint_choice *choice, og_tuxpaint_plan *out, og_error *err) {
+og_status og_tuxpaint_plan_make(og_stamps *stamps, const og_tuxpaint_choice *choice, og_tuxpaint_plan *out,
+                                og_error *err) {
     og_tuxpaint_plan plan = {0};
     planner p = {.stamps = stamps, .choice = choice, .plan = &plan};
     og_status status = make_all(&p, err);

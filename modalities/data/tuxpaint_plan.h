@@ -26,10 +26,12 @@ typedef struct og_tuxpaint_plan {
     int64_t n_documents, cap_documents, n_items, cap_items;
     int64_t groups, pictures, svg_only, no_picture_captions, cards, pages, beyond_limit;
     int64_t captions_read, captions_used, captions_other_language, captions_same_text, captions_bad_lines;
-    int64_t clips_read, clips_used, clips_other_language, clips_no_caption, clips_no_picture, clips_second_take, sounds_used, sounds_left_out;
+    int64_t clips_read, clips_used, clips_other_language, clips_no_caption, clips_no_picture, clips_second_take,
+        sounds_used, sounds_left_out;
 } og_tuxpaint_plan;
 
-og_status og_tuxpaint_plan_make(og_stamps *stamps, const og_tuxpaint_choice *choice, og_tuxpaint_plan *out, og_error *err);
+og_status og_tuxpaint_plan_make(og_stamps *stamps, const og_tuxpaint_choice *choice, og_tuxpaint_plan *out,
+                                og_error *err);
 void og_tuxpaint_plan_free(og_tuxpaint_plan *plan);
 
 #endif

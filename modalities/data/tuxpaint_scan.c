@@ -126,7 +126,8 @@ static og_status scan(og_stamps *out, const char *root, const og_file_list *file
         if (!stamp.svg && !stamp.picture) return og_fail(err, OG_ENOMEM, "tuxpaint: no memory");
         OG_TRY(add_stamp(out, &stamp, err));
     }
-    if (out->n == 0) return og_fail(err, OG_EINVAL, "%s: no stamp (PNG or SVG) among %lld files", root, (long long)files->n);
+    if (out->n == 0)
+        return og_fail(err, OG_EINVAL, "%s: no stamp (PNG or SVG) among %lld files", root, (long long)files->n);
     qsort(out->list, (size_t)out->n, sizeof *out->list, by_name);
     int64_t n = 0; /* a stamp with both a PNG and an SVG is one */
     for (int64_t i = 0; i < out->n; i++) {

@@ -22,12 +22,14 @@ static og_status find_decoder(og_opencv_decode_fn **out, og_error *err) {
     return OG_OK;
 #else
     (void)out;
-    return og_fail(err, OG_ENOTSUP, "built without OpenCV, so no picture file can be decoded; install libopencv-imgcodecs-dev, "
-                                    "libopencv-imgproc-dev and libopencv-core-dev and build again");
+    return og_fail(err, OG_ENOTSUP,
+                   "built without OpenCV, so no picture file can be decoded; install libopencv-imgcodecs-dev, "
+                   "libopencv-imgproc-dev and libopencv-core-dev and build again");
 #endif
 }
 
-/* Raw planes to RGB8: gray is spread, 16 bits are scaled by 255/65535, alpha is composited in sRGB over the background. */
+/* Raw planes to RGB8: gray is spread, 16 bits are scaled by 255/65535, alpha is composited in sRGB over the background.
+ */
 static og_status to_rgb(const og_raw_picture *raw, const double background[3], og_media *out, og_error *err) {
     int64_t n = raw->width * raw->height;
     int32_t c = raw->channels, colours = c >= 3 ? 3 : 1, alpha = c == 2 || c == 4;
@@ -49,7 +51,8 @@ static og_status to_rgb(const og_raw_picture *raw, const double background[3], o
             }
         }
     }
-    *out = (og_media){.modality = OG_IMAGE, .dtype = OG_U8, .rank = 3, .shape = {raw->height, raw->width, 3}, .data = rgb};
+    *out =
+        (og_media){.modality = OG_IMAGE, .dtype = OG_U8, .rank = 3, .shape = {raw->height, raw->width, 3}, .data = rgb};
     return OG_OK;
 }
 
@@ -58,11 +61,14 @@ og_status og_picture_decode(const og_picture_policy *policy, const char *place, 
     og_picture_header header;
     OG_TRY(og_picture_probe(place, bytes, n, &header, err));
     if (header.width > policy->max_pixels / header.height)
-        return og_fail(err, OG_EFORMAT, "%s: picture of %lld x %lld pixels is over the limit of %lld pixels (image.max_pixels)", place,
+        return og_fail(err, OG_EFORMAT,
+                       "%s: picture of %lld x %lld pixels is over the limit of %lld pixels (image.max_pixels)", place,
                        (long long)header.width, (long long)header.height, (long long)policy->max_pixels);
     if (header.components == 4) /* the file is at fault, so bad_item: skip may pass over it */
-        return og_fail(err, OG_EFORMAT, "%s: CMYK JPEG (4 inks, %s) is refused: its colours depend on a profile; convert it to RGB first",
-                       place, header.adobe ? "stored inverted by Adobe's marker" : "no Adobe marker");
+        return og_fail(
+            err, OG_EFORMAT,
+            "%s: CMYK JPEG (4 inks, %s) is refused: its colours depend on a profile; convert it to RGB first", place,
+            header.adobe ? "stored inverted by Adobe's marker" : "no Adobe marker");
     og_opencv_decode_fn *decode;
     OG_TRY(find_decoder(&decode, err));
     og_raw_picture raw = {0};
@@ -80,8 +86,8 @@ og_status og_picture_decode(const og_picture_policy *policy, const char *place, 
     if (status != OG_OK) return og_fail_at(err, status, "%s", place);
     if (raw.width != header.width || raw.height != header.height) {
         og_release(raw.pixels);
-        return og_fail(err, OG_EFORMAT, "%s: header says %lld x %lld pixels, the decoder gave %lld x %lld", place, (long long)header.width,
-                       (long long)header.height, (long long)raw.width, (long long)raw.height);
+        return og_fail(err, OG_EFORMAT, "%s: header says %lld x %lld pixels, the decoder gave %lld x %lld", place,
+                       (long long)header.width, (long long)header.height, (long long)raw.width, (long long)raw.height);
     }
     og_media media = {0};
     status = to_rgb(&raw, policy->background, &media, err);

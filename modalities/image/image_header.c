@@ -27,7 +27,8 @@ static og_status cut(const view *v, const char *format, int64_t needed) {
 static og_status probe_jpeg(const view *v, og_picture_header *out) {
     int64_t at = 2;
     while (at + 4 <= v->n) {
-        if (v->bytes[at] != 0xFF) return og_fail(v->err, OG_EFORMAT, "%s: JPEG marker expected at byte %lld", v->place, (long long)at);
+        if (v->bytes[at] != 0xFF)
+            return og_fail(v->err, OG_EFORMAT, "%s: JPEG marker expected at byte %lld", v->place, (long long)at);
         unsigned marker = v->bytes[at + 1];
         if (marker == 0xFF) { /* fill byte */
             at++;
@@ -50,11 +51,13 @@ static og_status probe_jpeg(const view *v, og_picture_header *out) {
             /* The end marker may be followed by anything a camera appended, so look for it from behind. */
             for (int64_t i = v->n - 2; i >= at + 2 + length; i--)
                 if (v->bytes[i] == 0xFF && v->bytes[i + 1] == 0xD9) return OG_OK;
-            return og_fail(v->err, OG_EFORMAT, "%s: truncated JPEG: %lld bytes without an end marker", v->place, (long long)v->n);
+            return og_fail(v->err, OG_EFORMAT, "%s: truncated JPEG: %lld bytes without an end marker", v->place,
+                           (long long)v->n);
         }
         at += 2 + length;
     }
-    return og_fail(v->err, OG_EFORMAT, "%s: truncated JPEG: its header ends at byte %lld of %lld", v->place, (long long)at, (long long)v->n);
+    return og_fail(v->err, OG_EFORMAT, "%s: truncated JPEG: its header ends at byte %lld of %lld", v->place,
+                   (long long)at, (long long)v->n);
 }
 
 static og_status probe_bmp(const view *v, og_picture_header *out) {
@@ -68,8 +71,11 @@ static og_status probe_bmp(const view *v, og_picture_header *out) {
         out->width = width < 0 ? 0 : width;
         out->height = height < 0 ? -(int64_t)height : height; /* negative: rows run downwards */
         int64_t bits = le16(v->bytes + 28), compression = v->n >= 34 ? le32(v->bytes + 30) : 0;
-        if (compression > 3) return og_fail(v->err, OG_EFORMAT, "%s: BMP with compression %lld; 0..3 are read", v->place, (long long)compression);
-        if (v->n >= 34 && compression == 0 && bits >= 1 && bits <= 32 && out->width < 1 << 24 && out->height < 1 << 24) {
+        if (compression > 3)
+            return og_fail(v->err, OG_EFORMAT, "%s: BMP with compression %lld; 0..3 are read", v->place,
+                           (long long)compression);
+        if (v->n >= 34 && compression == 0 && bits >= 1 && bits <= 32 && out->width < 1 << 24 &&
+            out->height < 1 << 24) {
             int64_t end = data + (out->width * bits + 31) / 32 * 4 * out->height;
             if (end > v->n) return cut(v, "BMP", end);
         }
@@ -97,7 +103,8 @@ static og_status probe_webp(const view *v, og_picture_header *out) {
     return OG_OK;
 }
 
-/* P1..P6: kind, width, height and, but for bitmaps, the highest value as text; comments from # to the end of the line. */
+/* P1..P6: kind, width, height and, but for bitmaps, the highest value as text; comments from # to the end of the line.
+ */
 static og_status probe_pnm(const view *v, og_picture_header *out) {
     int64_t at = 2, values[3] = {0, 0, 0};
     int32_t bitmap = v->bytes[1] == '1' || v->bytes[1] == '4';
@@ -111,16 +118,21 @@ static og_status probe_pnm(const view *v, og_picture_header *out) {
         int64_t start = at;
         while (at < v->n && v->bytes[at] >= '0' && v->bytes[at] <= '9' && values[k] < INT32_MAX)
             values[k] = values[k] * 10 + (v->bytes[at++] - '0');
-        if (at == start) return og_fail(v->err, OG_EFORMAT, "%s: PNM without a width, a height and a highest value", v->place);
+        if (at == start)
+            return og_fail(v->err, OG_EFORMAT, "%s: PNM without a width, a height and a highest value", v->place);
     }
-    if (!bitmap && values[2] != 255 && values[2] != 65535) /* the decoder scales others in some kinds and not in others */
-        return og_fail(v->err, OG_EFORMAT, "%s: PNM with a highest value of %lld; 255 and 65535 are read", v->place, (long long)values[2]);
+    if (!bitmap && values[2] != 255 &&
+        values[2] != 65535) /* the decoder scales others in some kinds and not in others */
+        return og_fail(v->err, OG_EFORMAT, "%s: PNM with a highest value of %lld; 255 and 65535 are read", v->place,
+                       (long long)values[2]);
     if (at < v->n && v->bytes[at] > ' ' && v->bytes[at] != '#')
-        return og_fail(v->err, OG_EFORMAT, "%s: PNM with byte 0x%02x at offset %lld of its header", v->place, v->bytes[at], (long long)at);
+        return og_fail(v->err, OG_EFORMAT, "%s: PNM with byte 0x%02x at offset %lld of its header", v->place,
+                       v->bytes[at], (long long)at);
     out->width = values[0];
     out->height = values[1];
     if (v->bytes[1] == '5' || v->bytes[1] == '6') { /* binary: at least a byte a sample */
-        int64_t samples = values[0] < 1 << 24 && values[1] < 1 << 24 ? values[0] * values[1] * (v->bytes[1] == '6' ? 3 : 1) : 0;
+        int64_t samples =
+            values[0] < 1 << 24 && values[1] < 1 << 24 ? values[0] * values[1] * (v->bytes[1] == '6' ? 3 : 1) : 0;
         if (samples > v->n - at) return cut(v, "PNM", at + samples);
     }
     return OG_OK;
@@ -162,14 +174,17 @@ og_status og_picture_probe(const char *place, const void *bytes, int64_t n, og_p
     } else if (n >= 12 && !memcmp(bytes, "RIFF", 4) && !memcmp(v.bytes + 8, "WEBP", 4)) {
         found.format = OG_PICTURE_WEBP;
         status = probe_webp(&v, &found);
-    } else if (n >= 3 && v.bytes[0] == 'P' && v.bytes[1] >= '1' && v.bytes[1] <= '6' && (v.bytes[2] <= ' ' || v.bytes[2] == '#')) {
+    } else if (n >= 3 && v.bytes[0] == 'P' && v.bytes[1] >= '1' && v.bytes[1] <= '6' &&
+               (v.bytes[2] <= ' ' || v.bytes[2] == '#')) {
         found.format = OG_PICTURE_PNM;
         status = probe_pnm(&v, &found);
     } else if (n >= 8 && (!memcmp(bytes, "II*\0", 4) || !memcmp(bytes, "MM\0*", 4))) {
         found.format = OG_PICTURE_TIFF;
         status = probe_tiff(&v, &found);
     } else {
-        return og_fail(err, OG_EFORMAT, "%s: not a picture this build reads (PNG, JPEG, BMP, WebP, PNM, TIFF); %lld bytes", place, (long long)n);
+        return og_fail(err, OG_EFORMAT,
+                       "%s: not a picture this build reads (PNG, JPEG, BMP, WebP, PNM, TIFF); %lld bytes", place,
+                       (long long)n);
     }
     if (status != OG_OK) return status;
     if (found.width <= 0 || found.height <= 0)

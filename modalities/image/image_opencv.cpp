@@ -23,7 +23,9 @@ extern "C" OG_API og_status og_opencv_decode(const void *bytes, int64_t n, og_al
         const cv::Mat file(1, static_cast<int>(n), CV_8U, const_cast<void *>(bytes));
         // UNCHANGED: no rotation, alpha and 16 bits kept; the policies are applied by our own code.
         const cv::Mat mat = cv::imdecode(file, cv::IMREAD_UNCHANGED);
-        if (mat.empty()) return og_fence_fail(err, OG_EFORMAT, "OpenCV", "cannot decode this picture (damaged or of an unknown kind)");
+        if (mat.empty())
+            return og_fence_fail(err, OG_EFORMAT, "OpenCV",
+                                 "cannot decode this picture (damaged or of an unknown kind)");
         const int depth = mat.depth(), channels = mat.channels();
         if ((depth != CV_8U && depth != CV_16U) || channels < 1 || channels > 4)
             return og_fence_fail(err, OG_EFORMAT, "OpenCV", "a picture that is not 8 or 16 bits with 1 to 4 channels");

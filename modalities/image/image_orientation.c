@@ -39,35 +39,18 @@ og_status og_picture_orient(og_media *media, int32_t orientation, og_error *err)
     int64_t oh = swap ? w : h, ow = swap ? h : w;
     const uint8_t *in = media->data;
     uint8_t *out = og_alloc(h * w, 3);
-    if (!out)
-        return og_fail(err, OG_ENOMEM, "no memory to turn a picture of %lld x %lld", (long long)w,
-                       (long long)h);
+    if (!out) return og_fail(err, OG_ENOMEM, "no memory to turn a picture of %lld x %lld", (long long)w, (long long)h);
     for (int64_t y = 0; y < oh; y++)
         for (int64_t x = 0; x < ow; x++) {
-            int64_t sy,
-                sx; /* where the pixel that belongs at (y, x) was stored (EXIF 2.32, tag 0x0112) */
+            int64_t sy, sx; /* where the pixel that belongs at (y, x) was stored (EXIF 2.32, tag 0x0112) */
             switch (orientation) {
-            case 2:
-                sy = y, sx = w - 1 - x;
-                break;
-            case 3:
-                sy = h - 1 - y, sx = w - 1 - x;
-                break;
-            case 4:
-                sy = h - 1 - y, sx = x;
-                break;
-            case 5:
-                sy = x, sx = y;
-                break;
-            case 6:
-                sy = h - 1 - x, sx = y;
-                break;
-            case 7:
-                sy = h - 1 - x, sx = w - 1 - y;
-                break;
-            default:
-                sy = x, sx = w - 1 - y;
-                break; /* 8 */
+            case 2: sy = y, sx = w - 1 - x; break;
+            case 3: sy = h - 1 - y, sx = w - 1 - x; break;
+            case 4: sy = h - 1 - y, sx = x; break;
+            case 5: sy = x, sx = y; break;
+            case 6: sy = h - 1 - x, sx = y; break;
+            case 7: sy = h - 1 - x, sx = w - 1 - y; break;
+            default: sy = x, sx = w - 1 - y; break; /* 8 */
             }
             memcpy(out + 3 * (y * ow + x), in + 3 * (sy * w + sx), 3);
         }

@@ -3,15 +3,12 @@
 
 #include <string.h>
 
-static int64_t be32(const unsigned char *p) {
-    return (int64_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
-}
+static int64_t be32(const unsigned char *p) { return (int64_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3]; }
 
 /* CRC-32 of ISO 3309, bit-reversed polynomial 0xEDB88320, four bits at a time. */
 static uint32_t crc32(const unsigned char *p, int64_t n) {
-    static const uint32_t table[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac,
-                                       0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
-                                       0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+    static const uint32_t table[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
+                                       0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
                                        0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
     uint32_t crc = 0xFFFFFFFF;
     for (int64_t i = 0; i < n; i++) {
@@ -22,21 +19,19 @@ static uint32_t crc32(const unsigned char *p, int64_t n) {
     return ~crc;
 }
 
-og_status og_png_probe(const char *place, const unsigned char *bytes, int64_t n,
-                       og_picture_header *out, og_error *err) {
+og_status og_png_probe(const char *place, const unsigned char *bytes, int64_t n, og_picture_header *out,
+                       og_error *err) {
     int64_t at = 8;
     int32_t data = 0;
     for (;;) {
         int64_t length = at + 12 > n ? 0 : be32(bytes + at);
         if (at + 12 + length > n)
-            return og_fail(err, OG_EFORMAT,
-                           "%s: truncated PNG: %lld bytes, but its data reach to %lld", place,
+            return og_fail(err, OG_EFORMAT, "%s: truncated PNG: %lld bytes, but its data reach to %lld", place,
                            (long long)n, (long long)(at + 12 + length));
         const unsigned char *type = bytes + at + 4;
         if (crc32(type, length + 4) != (uint32_t)be32(type + 4 + length))
-            return og_fail(err, OG_EFORMAT,
-                           "%s: damaged PNG: wrong check sum of the chunk at byte %lld of %lld",
-                           place, (long long)at, (long long)n);
+            return og_fail(err, OG_EFORMAT, "%s: damaged PNG: wrong check sum of the chunk at byte %lld of %lld", place,
+                           (long long)at, (long long)n);
         if (at == 8) {
             if (memcmp(type, "IHDR", 4) || length != 13)
                 return og_fail(err, OG_EFORMAT, "%s: PNG without an IHDR of 13 bytes", place);

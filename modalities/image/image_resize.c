@@ -1,5 +1,5 @@
-/* image_resize.c: one resampler for every picture (plain C, so codes do not depend on a library's SIMD level): area average
- * when it shrinks, linear when it grows; crop, mirror and fit onto the canvas. */
+/* image_resize.c: one resampler for every picture (plain C, so codes do not depend on a library's SIMD level): area
+ * average when it shrinks, linear when it grows; crop, mirror and fit onto the canvas. */
 #include "image/image.h"
 
 #include <math.h>
@@ -46,7 +46,8 @@ static og_status axis_make(int64_t n, double start, double length, int64_t outpu
             }
             if (sum <= 0) sum = w[0] = 1;
             for (int64_t k = 0; k < count; k++) w[k] /= sum;
-        } else { /* centres of pixels at .5; clamped at the sides of the window, so that a crop sees nothing outside it */
+        } else { /* centres of pixels at .5; clamped at the sides of the window, so that a crop sees nothing outside it
+                  */
             double at = start + ((double)o + 0.5) * scale - 0.5;
             at = fmin(fmax(at, fmax(floor(start), 0)), fmin(ceil(start + length), (double)n) - 1);
             first = (int64_t)floor(at);
@@ -74,7 +75,8 @@ og_status og_picture_resample(const uint8_t *pixels, int64_t width, int64_t heig
     int64_t top = down.first[0], rows = down.first[oh - 1] + down.count[oh - 1] - top;
     float *rowwise = og_alloc(rows * ow * 3, sizeof *rowwise);
     if (!rowwise) {
-        status = og_fail(err, OG_ENOMEM, "no memory to resize a picture of %lld x %lld", (long long)width, (long long)height);
+        status = og_fail(err, OG_ENOMEM, "no memory to resize a picture of %lld x %lld", (long long)width,
+                         (long long)height);
     } else {
         for (int64_t y = 0; y < rows; y++)
             for (int64_t x = 0; x < ow; x++) {
@@ -105,9 +107,10 @@ og_status og_picture_fit(const og_media *media, const double crop[4], int32_t fl
     int64_t height = media->shape[0], width = media->shape[1];
     double window[4] = {0, 0, (double)width, (double)height};
     if (crop && crop[2] > 0) {
-        if (!(crop[0] >= 0 && crop[1] >= 0 && crop[3] > 0 && crop[0] + crop[2] <= 1 + 1e-9 && crop[1] + crop[3] <= 1 + 1e-9))
-            return og_fail(err, OG_EINVAL, "crop of %g, %g, %g x %g leaves the picture; shares lie in [0, 1]", crop[0], crop[1], crop[2],
-                           crop[3]);
+        if (!(crop[0] >= 0 && crop[1] >= 0 && crop[3] > 0 && crop[0] + crop[2] <= 1 + 1e-9 &&
+              crop[1] + crop[3] <= 1 + 1e-9))
+            return og_fail(err, OG_EINVAL, "crop of %g, %g, %g x %g leaves the picture; shares lie in [0, 1]", crop[0],
+                           crop[1], crop[2], crop[3]);
         window[0] = crop[0] * (double)width;
         window[1] = crop[1] * (double)height;
         window[2] = fmax(crop[2] * (double)width, 1);
@@ -130,7 +133,8 @@ og_status og_picture_fit(const og_media *media, const double crop[4], int32_t fl
     float *resized = og_alloc(ow * oh * 3, sizeof *resized);
     uint8_t *canvas = og_alloc(size * size, 3);
     og_status status = resized && canvas ? og_picture_resample(media->data, width, height, window, resized, ow, oh, err)
-                                         : og_fail(err, OG_ENOMEM, "no memory for a canvas of %lld x %lld", (long long)size, (long long)size);
+                                         : og_fail(err, OG_ENOMEM, "no memory for a canvas of %lld x %lld",
+                                                   (long long)size, (long long)size);
     if (status == OG_OK) {
         int64_t left = (size - ow) / 2, top = (size - oh) / 2;
         for (int64_t y = 0; y < size; y++)

@@ -1,4 +1,5 @@
-/* job.h: the state of one og_prepare call; its parts lie in prepare.c (reading), job_store.c (decoding, storing), job_index.c. */
+/* job.h: the state of one og_prepare call; its parts lie in prepare.c (reading), job_store.c (decoding, storing),
+ * job_index.c. */
 #ifndef OMNIGRAM_MODALITIES_JOB_H
 #define OMNIGRAM_MODALITIES_JOB_H
 
@@ -18,17 +19,17 @@ typedef struct og_job_settings {
 } og_job_settings;
 
 typedef struct og_job_entry { /* a distinct item */
-    int64_t unique;    /* number, OG_ITEM_PENDING or OG_ITEM_DROPPED */
-    int64_t slot;      /* in the batch while pending */
-    int64_t elements;  /* of a stored item */
-    int32_t cause;     /* of a dropped one */
+    int64_t unique;           /* number, OG_ITEM_PENDING or OG_ITEM_DROPPED */
+    int64_t slot;             /* in the batch while pending */
+    int64_t elements;         /* of a stored item */
+    int32_t cause;            /* of a dropped one */
 } og_job_entry;
 
 typedef struct og_job_slot { /* a distinct item of the batch */
-    og_item item;     /* strings live in `strings`; media is a copy */
+    og_item item;            /* strings live in `strings`; media is a copy */
     const char *place;
-    og_media own;     /* copy of item.media */
-    og_media media;   /* decoded */
+    og_media own;   /* copy of item.media */
+    og_media media; /* decoded */
     og_status status;
     og_error error;
 } og_job_slot;
@@ -68,6 +69,7 @@ typedef struct og_job {
 og_status og_job_flush(og_job *job, og_error *err);
 void og_job_clear_batch(og_job *job);
 og_status og_job_close_shard(og_job *job, og_error *err);
-og_status og_job_write_index(og_job *job, const og_config *config, const og_dataset_type *type, const og_dataset_impl *dataset, og_error *err);
+og_status og_job_write_index(og_job *job, const og_config *config, const og_dataset_type *type,
+                             const og_dataset_impl *dataset, og_error *err);
 
 #endif

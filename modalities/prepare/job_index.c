@@ -17,14 +17,13 @@ static og_status config_json(const og_config *config, json_t **out, og_error *er
 
 og_status og_job_write_index(og_job *j, const og_config *config, const og_dataset_type *type,
                              const og_dataset_impl *dataset, og_error *err) {
-    json_t *index = json_pack(
-        "{ss si ss ss sI sO sO so so}", "format", "omnigram-prepared", "version", 1, "omnigram",
-        og_version(), "dataset", type->name, "items", (json_int_t)j->uniques, "shards", j->shards,
-        "log", j->tally.log, "counters", og_tally_json(&j->tally), "preprocess", json_object());
+    json_t *index = json_pack("{ss si ss ss sI sO sO so so}", "format", "omnigram-prepared", "version", 1, "omnigram",
+                              og_version(), "dataset", type->name, "items", (json_int_t)j->uniques, "shards", j->shards,
+                              "log", j->tally.log, "counters", og_tally_json(&j->tally), "preprocess", json_object());
     og_config *tree = NULL;
     json_t *part = NULL;
-    og_status status = index ? config_json(config, &part, err)
-                             : og_fail(err, OG_ENOMEM, "prepare: no memory for the index");
+    og_status status =
+        index ? config_json(config, &part, err) : og_fail(err, OG_ENOMEM, "prepare: no memory for the index");
     if (status == OG_OK) json_object_set_new(index, "config", part);
     if (status == OG_OK) status = type->counters(dataset, &tree, err);
     if (status == OG_OK) status = config_json(tree, &part, err);
@@ -34,14 +33,12 @@ og_status og_job_write_index(og_job *j, const og_config *config, const og_datase
         tree = NULL;
         status = j->types[m]->describe(j->impls[m], &tree, err);
         if (status == OG_OK) status = config_json(tree, &part, err);
-        if (status == OG_OK)
-            json_object_set_new(json_object_get(index, "preprocess"), j->types[m]->name, part);
+        if (status == OG_OK) json_object_set_new(json_object_get(index, "preprocess"), j->types[m]->name, part);
         og_config_free(tree);
     }
     char *text = status == OG_OK ? json_dumps(index, JSON_INDENT(1) | JSON_SORT_KEYS) : NULL;
     json_decref(index);
-    if (status == OG_OK && !text)
-        status = og_fail(err, OG_ENOMEM, "prepare: no memory for the index");
+    if (status == OG_OK && !text) status = og_fail(err, OG_ENOMEM, "prepare: no memory for the index");
     char path[4200];
     snprintf(path, sizeof path, "%s/index.json", j->output.temporary);
     if (status == OG_OK) status = og_file_write(path, text, (int64_t)strlen(text), err);

@@ -15,8 +15,7 @@ static og_status decode_slot(const og_job *j, og_job_slot *s) {
         raw = s->own;
         s->own = (og_media){0};
     } else if (s->item.text) {
-        OG_TRY(type->decode(j->impls[m], s->place, s->item.text, (int64_t)strlen(s->item.text),
-                            &raw, err));
+        OG_TRY(type->decode(j->impls[m], s->place, s->item.text, (int64_t)strlen(s->item.text), &raw, err));
     } else {
         char *bytes = NULL;
         int64_t n = 0;
@@ -80,9 +79,8 @@ og_status og_job_close_shard(og_job *j, og_error *err) {
     snprintf(path, sizeof path, "%s/%s", j->output.temporary, name);
     OG_TRY(og_shard_write(&j->shard, path, err));
     OG_TRY(og_digest_of_file(path, digest, err));
-    if (json_array_append_new(j->shards,
-                              json_pack("{ss ss sI sI}", "file", name, "sha256", digest, "items",
-                                        (json_int_t)items, "documents", (json_int_t)documents)))
+    if (json_array_append_new(j->shards, json_pack("{ss ss sI sI}", "file", name, "sha256", digest, "items",
+                                                   (json_int_t)items, "documents", (json_int_t)documents)))
         return og_fail(err, OG_ENOMEM, "prepare: no memory for the index");
     return OG_OK;
 }

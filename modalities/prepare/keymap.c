@@ -9,11 +9,9 @@ struct og_keymap_slot {
     int64_t value;
 };
 
-static struct og_keymap_slot *find(struct og_keymap_slot *slots, int64_t capacity, uint64_t high,
-                                   uint64_t low) {
+static struct og_keymap_slot *find(struct og_keymap_slot *slots, int64_t capacity, uint64_t high, uint64_t low) {
     uint64_t mask = (uint64_t)capacity - 1, at = low & mask;
-    while ((slots[at].high || slots[at].low) && (slots[at].high != high || slots[at].low != low))
-        at = (at + 1) & mask;
+    while ((slots[at].high || slots[at].low) && (slots[at].high != high || slots[at].low != low)) at = (at + 1) & mask;
     return &slots[at];
 }
 
@@ -30,8 +28,8 @@ static og_status grow(og_keymap *map, og_error *err) {
     return OG_OK;
 }
 
-og_status og_keymap_put(og_keymap *map, const void *key, int64_t bytes, int64_t fresh,
-                        int64_t *value, int32_t *found, og_error *err) {
+og_status og_keymap_put(og_keymap *map, const void *key, int64_t bytes, int64_t fresh, int64_t *value, int32_t *found,
+                        og_error *err) {
     char digest[OG_DIGEST_TEXT], part[17] = {0};
     OG_TRY(og_digest_of(key, bytes, digest, err));
     memcpy(part, digest, 16);

@@ -9,7 +9,8 @@ typedef struct og_keymap {
     int64_t n, capacity;
 } og_keymap;
 /* *value gets the number stored under the key; the key gets `fresh` when it is new (*found = 0). */
-og_status og_keymap_put(og_keymap *map, const void *key, int64_t bytes, int64_t fresh, int64_t *value, int32_t *found, og_error *err);
+og_status og_keymap_put(og_keymap *map, const void *key, int64_t bytes, int64_t fresh, int64_t *value, int32_t *found,
+                        og_error *err);
 void og_keymap_free(og_keymap *map);
 
 #endif

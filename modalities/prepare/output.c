@@ -26,8 +26,8 @@ static void remove_folder(const char *path) {
 static void remove_orphans(const char *target) {
     char parent[4096], path[4096];
     const char *slash = strrchr(target, '/'), *leaf = slash ? slash + 1 : target;
-    if (snprintf(parent, sizeof parent, "%.*s", slash ? (int)(slash - target) + 1 : 1,
-                 slash ? target : ".") >= (int)sizeof parent)
+    if (snprintf(parent, sizeof parent, "%.*s", slash ? (int)(slash - target) + 1 : 1, slash ? target : ".") >=
+        (int)sizeof parent)
         return;
     DIR *dir = opendir(parent);
     if (!dir) return;
@@ -36,10 +36,8 @@ static void remove_orphans(const char *target) {
         if (strncmp(entry->d_name, leaf, n) || strncmp(entry->d_name + n, ".tmp-", 5)) continue;
         char *end;
         long pid = strtol(entry->d_name + n + 5, &end, 10);
-        if (*end || pid <= 0 || pid > 0x7FFFFFFF || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
-            continue;
-        if (snprintf(path, sizeof path, "%s/%s", parent, entry->d_name) < (int)sizeof path)
-            remove_folder(path);
+        if (*end || pid <= 0 || pid > 0x7FFFFFFF || kill((pid_t)pid, 0) == 0 || errno != ESRCH) continue;
+        if (snprintf(path, sizeof path, "%s/%s", parent, entry->d_name) < (int)sizeof path) remove_folder(path);
     }
     closedir(dir);
 }
@@ -49,20 +47,17 @@ og_status og_output_open(const char *target, og_output *out, og_error *err) {
     size_t n = strlen(target);
     while (n > 1 && target[n - 1] == '/') n--;
     if (n == 0 || n >= sizeof clean)
-        return og_fail(err, OG_EINVAL, "output folder '%.100s': empty or longer than 3999 bytes",
-                       target);
+        return og_fail(err, OG_EINVAL, "output folder '%.100s': empty or longer than 3999 bytes", target);
     memcpy(clean, target, n);
     clean[n] = 0;
     if (og_file_exists(clean))
-        return og_fail(err, OG_EINVAL, "%s exists already; remove it or name another folder",
-                       clean);
+        return og_fail(err, OG_EINVAL, "%s exists already; remove it or name another folder", clean);
     snprintf(temporary, sizeof temporary, "%s.tmp-%ld", clean, (long)getpid());
     remove_orphans(clean);
     remove_folder(temporary);
     og_output made = {og_copy_string(clean), og_copy_string(temporary)};
-    og_status status = made.target && made.temporary
-                           ? og_folder_make(temporary, err)
-                           : og_fail(err, OG_ENOMEM, "prepare: no memory");
+    og_status status =
+        made.target && made.temporary ? og_folder_make(temporary, err) : og_fail(err, OG_ENOMEM, "prepare: no memory");
     if (status != OG_OK) {
         og_release(made.target);
         og_release(made.temporary);

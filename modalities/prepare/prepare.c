@@ -8,12 +8,15 @@ enum { BATCH = 256 };                        /* items decoded together */
 static const int64_t BATCH_BYTES = 64 << 20; /* of media that came in memory */
 
 static const og_key keys[] = {
-    {"dataset", OG_KEY_NODE, offsetof(og_job_settings, dataset), NULL, 0, 0, NULL, "{name: synthetic | tuxpaint | folder | jsonl, ...}"},
-    {"bad_item", OG_KEY_CHOICE, offsetof(og_job_settings, bad_item), "error", 0, 0, "error|skip", "what a missing or damaged item is"},
+    {"dataset", OG_KEY_NODE, offsetof(og_job_settings, dataset), NULL, 0, 0, NULL,
+     "{name: synthetic | tuxpaint | folder | jsonl, ...}"},
+    {"bad_item", OG_KEY_CHOICE, offsetof(og_job_settings, bad_item), "error", 0, 0, "error|skip",
+     "what a missing or damaged item is"},
     {"text", OG_KEY_NODE, offsetof(og_job_settings, modalities[0]), "", 0, 0, NULL, "policies of text"},
     {"image", OG_KEY_NODE, offsetof(og_job_settings, modalities[1]), "", 0, 0, NULL, "policies of images"},
     {"audio", OG_KEY_NODE, offsetof(og_job_settings, modalities[2]), "", 0, 0, NULL, "policies of audio"},
-    {"shard_bytes", OG_KEY_I64, offsetof(og_job_settings, shard_bytes), "67108864", 1024, 1e12, NULL, "a shard is closed when it holds this much"},
+    {"shard_bytes", OG_KEY_I64, offsetof(og_job_settings, shard_bytes), "67108864", 1024, 1e12, NULL,
+     "a shard is closed when it holds this much"},
     {0},
 };
 
@@ -33,8 +36,8 @@ static og_status item_entry(og_job *j, const og_item *item, int64_t *out, int32_
         og_release(text);
         return status;
     }
-    int n = snprintf(key, sizeof key, "%d %a %a %a %a %d %s", item->modality, item->crop[0], item->crop[1], item->crop[2], item->crop[3],
-                     item->flip, item->path);
+    int n = snprintf(key, sizeof key, "%d %a %a %a %a %d %s", item->modality, item->crop[0], item->crop[1],
+                     item->crop[2], item->crop[3], item->flip, item->path);
     if (n < 0 || n >= (int)sizeof key) return og_fail(err, OG_EINVAL, "%.200s...: path longer than 4 KiB", item->path);
     return og_keymap_put(&j->items, key, n, j->n_entries, out, found, err);
 }
@@ -64,7 +67,8 @@ static og_status add_slot(og_job *j, const og_item *item, const char *id, int64_
     }
     j->n_slots++;
     j->slot_bytes += bytes;
-    s->place = item->path ? s->item.path : og_strings_format(&j->strings, "document '%.200s' item %lld", id, (long long)index);
+    s->place =
+        item->path ? s->item.path : og_strings_format(&j->strings, "document '%.200s' item %lld", id, (long long)index);
     if (!s->place || (item->text && !s->item.text)) return og_fail(err, OG_ENOMEM, "prepare: no memory");
     return OG_OK;
 }
@@ -74,10 +78,11 @@ static og_status add_document(og_job *j, const og_record *record, og_error *err)
     int32_t found = 0;
     if (!record->id || !*record->id || !record->group || record->n_items < 1)
         return og_fail(err, OG_EINTERNAL, "prepare: a document without id, group or items");
-    OG_TRY(og_keymap_put(&j->ids, record->id, (int64_t)strlen(record->id), j->tally.documents_read, &number, &found, err));
+    OG_TRY(
+        og_keymap_put(&j->ids, record->id, (int64_t)strlen(record->id), j->tally.documents_read, &number, &found, err));
     if (found)
-        return og_fail(err, OG_EFORMAT, "document id '%.300s' occurs twice (documents %lld and %lld)", record->id, (long long)number,
-                       (long long)j->tally.documents_read);
+        return og_fail(err, OG_EFORMAT, "document id '%.300s' occurs twice (documents %lld and %lld)", record->id,
+                       (long long)number, (long long)j->tally.documents_read);
     OG_TRY(og_grow((void **)&j->documents, &j->cap_documents, j->n_documents + 1, sizeof *j->documents, err));
     og_job_document *d = &j->documents[j->n_documents];
     *d = (og_job_document){.first = j->n_refs, .n = record->n_items};
@@ -88,8 +93,8 @@ static og_status add_document(og_job *j, const og_record *record, og_error *err)
     for (int64_t i = 0; i < record->n_items; i++) {
         const og_item *item = &record->items[i];
         if (item->modality < OG_TEXT || item->modality > OG_AUDIO || (!item->text && !item->path && !item->media))
-            return og_fail(err, OG_EINTERNAL, "document '%.300s' item %lld: modality %d without contents", record->id, (long long)i,
-                           item->modality);
+            return og_fail(err, OG_EINTERNAL, "document '%.300s' item %lld: modality %d without contents", record->id,
+                           (long long)i, item->modality);
         OG_TRY(og_grow((void **)&j->refs, &j->cap_refs, j->n_refs + 1, sizeof *j->refs, err));
         OG_TRY(og_grow((void **)&j->ref_modality, &j->cap_ref_modality, j->n_refs + 1, sizeof *j->ref_modality, err));
         OG_TRY(og_grow((void **)&j->entries, &j->cap_entries, j->n_entries + 1, sizeof *j->entries, err));
@@ -104,11 +109,12 @@ static og_status add_document(og_job *j, const og_record *record, og_error *err)
     }
     j->n_documents++;
     j->tally.documents_read++;
-    return j->n_slots >= BATCH || j->n_documents >= 4 * BATCH || j->slot_bytes >= BATCH_BYTES ? og_job_flush(j, err) : OG_OK;
+    return j->n_slots >= BATCH || j->n_documents >= 4 * BATCH || j->slot_bytes >= BATCH_BYTES ? og_job_flush(j, err)
+                                                                                              : OG_OK;
 }
 
-static og_status read_all(og_job *j, const og_config *config, const og_dataset_type *type, og_dataset_impl *dataset, og_progress_fn *progress,
-                          void *context, og_error *err) {
+static og_status read_all(og_job *j, const og_config *config, const og_dataset_type *type, og_dataset_impl *dataset,
+                          og_progress_fn *progress, void *context, og_error *err) {
     for (;;) {
         og_record record = {0};
         int32_t done = 0;
@@ -116,20 +122,25 @@ static og_status read_all(og_job *j, const og_config *config, const og_dataset_t
         if (done) break;
         OG_TRY(add_document(j, &record, err));
         if (progress && progress(context, "documents", j->tally.documents_read, 0))
-            return og_fail(err, OG_ECANCELED, "prepare: cancelled after %lld documents", (long long)j->tally.documents_read);
+            return og_fail(err, OG_ECANCELED, "prepare: cancelled after %lld documents",
+                           (long long)j->tally.documents_read);
     }
     OG_TRY(og_job_flush(j, err));
     if (j->tally.documents_kept == 0)
-        return og_fail(err, OG_EINVAL, "data set %s: %lld documents read, none kept", type->name, (long long)j->tally.documents_read);
+        return og_fail(err, OG_EINVAL, "data set %s: %lld documents read, none kept", type->name,
+                       (long long)j->tally.documents_read);
     if (j->shard.documents) OG_TRY(og_job_close_shard(j, err));
     return og_job_write_index(j, config, type, dataset, err);
 }
 
-static og_status run(og_job *j, const og_config *config, const char *folder, og_progress_fn *progress, void *context, og_error *err) {
+static og_status run(og_job *j, const og_config *config, const char *folder, og_progress_fn *progress, void *context,
+                     og_error *err) {
     const char *name = NULL;
     OG_TRY(og_config_read(config, keys, &j->settings, err));
     const og_config *node = og_config_get(j->settings.dataset, "name");
-    if (!node) return og_fail(err, OG_EINVAL, "%s: dataset has no name; known: folder, jsonl, synthetic, tuxpaint", og_config_place(config));
+    if (!node)
+        return og_fail(err, OG_EINVAL, "%s: dataset has no name; known: folder, jsonl, synthetic, tuxpaint",
+                       og_config_place(config));
     OG_TRY(og_config_string(node, &name, err));
     const og_dataset_type *type = og_dataset_find(name);
     if (!type) {
@@ -137,8 +148,8 @@ static og_status run(og_job *j, const og_config *config, const char *folder, og_
         int64_t n = 0;
         for (; og_dataset_types[n] && n < 64; n++) names[n] = og_dataset_types[n]->name;
         const char *nearest = og_config_nearest(name, names, n);
-        return og_fail(err, OG_EINVAL, "%s: unknown data set '%.100s'%s%s", og_config_place(node), name, nearest ? "; nearest: " : "",
-                       nearest ? nearest : "");
+        return og_fail(err, OG_EINVAL, "%s: unknown data set '%.100s'%s%s", og_config_place(node), name,
+                       nearest ? "; nearest: " : "", nearest ? nearest : "");
     }
     static const char *const modality_names[3] = {"text", "image", "audio"};
     for (int32_t m = 0; m < 3; m++) {
@@ -156,7 +167,8 @@ static og_status run(og_job *j, const og_config *config, const char *folder, og_
     return status == OG_OK ? og_output_commit(&j->output, err) : status;
 }
 
-og_status og_prepare(const og_config *config, const char *folder, og_pool *pool, og_progress_fn *progress, void *context, og_error *err) {
+og_status og_prepare(const og_config *config, const char *folder, og_pool *pool, og_progress_fn *progress,
+                     void *context, og_error *err) {
     og_job *j = og_alloc_zero(1, sizeof *j);
     if (!j) return og_fail(err, OG_ENOMEM, "prepare: no memory");
     j->pool = pool;

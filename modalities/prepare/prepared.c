@@ -25,12 +25,14 @@ struct og_prepared {
     int64_t n_documents[OG_N_SPLITS], capacity[OG_N_SPLITS];
 };
 
-static og_status one(const og_arrays *file, const char *name, og_dtype dtype, int64_t wanted, const void *out, int64_t *length, og_error *err) {
+static og_status one(const og_arrays *file, const char *name, og_dtype dtype, int64_t wanted, const void *out,
+                     int64_t *length, og_error *err) {
     int64_t shape[OG_MAX_RANK] = {0};
     void *data = NULL;
     OG_TRY(og_arrays_expect(file, name, dtype, 1, shape, &data, err));
     if (wanted >= 0 && shape[0] != wanted)
-        return og_fail(err, OG_EFORMAT, "array '%s' has %lld elements, must have %lld", name, (long long)shape[0], (long long)wanted);
+        return og_fail(err, OG_EFORMAT, "array '%s' has %lld elements, must have %lld", name, (long long)shape[0],
+                       (long long)wanted);
     memcpy((void *)(uintptr_t)out, &data, sizeof data);
     if (length) *length = shape[0];
     return OG_OK;
@@ -44,7 +46,8 @@ static og_status map_shard(shard_view *v, int64_t lengths[3], int64_t *refs, int
     OG_TRY(one(v->file, OG_SHARD_ITEM_RATE, OG_I32, v->items, &v->rate, NULL, err));
     OG_TRY(og_arrays_expect(v->file, OG_SHARD_ITEM_SHAPE, OG_I64, 2, shape, &data, err));
     v->shape = data;
-    if (shape[0] != v->items || shape[1] != 3) return og_fail(err, OG_EFORMAT, "array '%s' must be [%lld][3]", OG_SHARD_ITEM_SHAPE, (long long)v->items);
+    if (shape[0] != v->items || shape[1] != 3)
+        return og_fail(err, OG_EFORMAT, "array '%s' must be [%lld][3]", OG_SHARD_ITEM_SHAPE, (long long)v->items);
     OG_TRY(one(v->file, OG_SHARD_DOC_SPLIT, OG_I32, -1, &v->split, &v->documents, err));
     OG_TRY(one(v->file, OG_SHARD_DOC_START, OG_I64, v->documents + 1, &v->doc_start, NULL, err));
     OG_TRY(one(v->file, OG_SHARD_DOC_ITEMS, OG_I64, -1, &v->doc_items, refs, err));
@@ -56,28 +59,33 @@ static og_status map_shard(shard_view *v, int64_t lengths[3], int64_t *refs, int
 }
 
 /* Nothing in a file is trusted later, so that reading an item needs no checks. */
-static og_status check_shard(const shard_view *v, const int64_t lengths[3], int64_t refs, int64_t name_bytes, og_error *err) {
+static og_status check_shard(const shard_view *v, const int64_t lengths[3], int64_t refs, int64_t name_bytes,
+                             og_error *err) {
     for (int64_t i = 0; i < v->items; i++) {
         int32_t m = v->modality[i];
         const int64_t *s = v->shape + 3 * i;
         if (m < OG_TEXT || m > OG_AUDIO) return og_fail(err, OG_EFORMAT, "item %lld: modality %d", (long long)i, m);
         int64_t room = lengths[m] - v->start[i];
-        if (v->start[i] < 0 || room < 0 || s[0] < 0 || s[1] < 1 || s[2] < 1 || s[0] > room || s[1] > room + 1 || s[2] > room + 1 ||
-            (s[0] && (s[1] > room / s[0] || s[2] > room / s[0] / s[1])))
-            return og_fail(err, OG_EFORMAT, "item %lld: start %lld, shape %lld x %lld x %lld leave its array of %lld", (long long)i,
-                           (long long)v->start[i], (long long)s[0], (long long)s[1], (long long)s[2], (long long)lengths[m]);
+        if (v->start[i] < 0 || room < 0 || s[0] < 0 || s[1] < 1 || s[2] < 1 || s[0] > room || s[1] > room + 1 ||
+            s[2] > room + 1 || (s[0] && (s[1] > room / s[0] || s[2] > room / s[0] / s[1])))
+            return og_fail(err, OG_EFORMAT, "item %lld: start %lld, shape %lld x %lld x %lld leave its array of %lld",
+                           (long long)i, (long long)v->start[i], (long long)s[0], (long long)s[1], (long long)s[2],
+                           (long long)lengths[m]);
     }
-    if (v->doc_start[0] != 0 || v->doc_start[v->documents] != refs) return og_fail(err, OG_EFORMAT, "document.start does not cover %lld references", (long long)refs);
-    if (v->documents && (name_bytes < 1 || v->names[name_bytes - 1])) return og_fail(err, OG_EFORMAT, "document.names does not end in a zero");
+    if (v->doc_start[0] != 0 || v->doc_start[v->documents] != refs)
+        return og_fail(err, OG_EFORMAT, "document.start does not cover %lld references", (long long)refs);
+    if (v->documents && (name_bytes < 1 || v->names[name_bytes - 1]))
+        return og_fail(err, OG_EFORMAT, "document.names does not end in a zero");
     for (int64_t d = 0; d < v->documents; d++) {
-        if (v->doc_start[d + 1] < v->doc_start[d] || v->split[d] < 0 || v->split[d] >= OG_N_SPLITS || v->name_start[2 * d] < 0 ||
-            v->name_start[2 * d] >= name_bytes || v->name_start[2 * d + 1] < 0 || v->name_start[2 * d + 1] >= name_bytes)
+        if (v->doc_start[d + 1] < v->doc_start[d] || v->split[d] < 0 || v->split[d] >= OG_N_SPLITS ||
+            v->name_start[2 * d] < 0 || v->name_start[2 * d] >= name_bytes || v->name_start[2 * d + 1] < 0 ||
+            v->name_start[2 * d + 1] >= name_bytes)
             return og_fail(err, OG_EFORMAT, "document %lld: start, split or name out of range", (long long)d);
     }
     for (int64_t r = 0; r < refs; r++) /* an item is stored before or with the first document that has it */
         if (v->doc_items[r] < 0 || v->doc_items[r] >= v->first_item + v->items)
-            return og_fail(err, OG_EFORMAT, "reference %lld: item %lld of %lld", (long long)r, (long long)v->doc_items[r],
-                           (long long)(v->first_item + v->items));
+            return og_fail(err, OG_EFORMAT, "reference %lld: item %lld of %lld", (long long)r,
+                           (long long)v->doc_items[r], (long long)(v->first_item + v->items));
     return OG_OK;
 }
 
@@ -87,7 +95,8 @@ static og_status open_shard(og_prepared *p, const char *folder, const og_config 
     shard_view *v = &p->shards[number];
     int64_t lengths[3], refs = 0, name_bytes = 0;
     OG_TRY(og_config_string(og_config_get(entry, "file"), &file, err));
-    if (strchr(file, '/')) return og_fail(err, OG_EFORMAT, "%s: shard file '%s' leaves the folder", og_config_place(entry), file);
+    if (strchr(file, '/'))
+        return og_fail(err, OG_EFORMAT, "%s: shard file '%s' leaves the folder", og_config_place(entry), file);
     snprintf(path, sizeof path, "%s/%s", folder, file);
     OG_TRY(og_arrays_open(path, 0, &v->file, err));
     v->first_item = p->n_items;
@@ -97,7 +106,8 @@ static og_status open_shard(og_prepared *p, const char *folder, const og_config 
     p->n_items += v->items;
     for (int64_t d = 0; d < v->documents; d++) {
         int32_t s = v->split[d];
-        OG_TRY(og_grow((void **)&p->documents[s], &p->capacity[s], p->n_documents[s] + 1, sizeof *p->documents[s], err));
+        OG_TRY(
+            og_grow((void **)&p->documents[s], &p->capacity[s], p->n_documents[s] + 1, sizeof *p->documents[s], err));
         p->documents[s][p->n_documents[s]++] = (place){number, d};
     }
     return OG_OK;
@@ -107,12 +117,14 @@ static og_status open_all(og_prepared *p, const char *folder, og_error *err) {
     char path[4200];
     const char *format = NULL;
     int64_t version = 0;
-    if (snprintf(path, sizeof path, "%s/index.json", folder) >= (int)sizeof path) return og_fail(err, OG_EINVAL, "%.200s...: path too long", folder);
+    if (snprintf(path, sizeof path, "%s/index.json", folder) >= (int)sizeof path)
+        return og_fail(err, OG_EINVAL, "%.200s...: path too long", folder);
     OG_TRY(og_config_from_json_file(path, &p->index, err));
     OG_TRY(og_config_string(og_config_get(p->index, "format"), &format, err));
     OG_TRY(og_config_i64(og_config_get(p->index, "version"), &version, err));
     if (strcmp(format, "omnigram-prepared") || version != 1)
-        return og_fail(err, OG_EFORMAT, "%s: format '%s' version %lld; this build reads omnigram-prepared version 1", path, format, (long long)version);
+        return og_fail(err, OG_EFORMAT, "%s: format '%s' version %lld; this build reads omnigram-prepared version 1",
+                       path, format, (long long)version);
     const og_config *shards = og_config_get(p->index, "shards");
     p->n_shards = og_config_size(shards);
     p->shards = og_alloc_zero(p->n_shards, sizeof *p->shards);
@@ -145,12 +157,16 @@ void og_prepared_close(og_prepared *p) {
 
 const og_config *og_prepared_index(const og_prepared *p) { return p->index; }
 int64_t og_prepared_items(const og_prepared *p) { return p->n_items; }
-int64_t og_prepared_count(const og_prepared *p, int32_t split) { return split >= 0 && split < OG_N_SPLITS ? p->n_documents[split] : 0; }
+int64_t og_prepared_count(const og_prepared *p, int32_t split) {
+    return split >= 0 && split < OG_N_SPLITS ? p->n_documents[split] : 0;
+}
 
 static og_status find(const og_prepared *p, int32_t split, int64_t i, place *out, og_error *err) {
-    if (split < 0 || split >= OG_N_SPLITS) return og_fail(err, OG_EINVAL, "prepared: split %d, must be 0..%d", split, OG_N_SPLITS - 1);
+    if (split < 0 || split >= OG_N_SPLITS)
+        return og_fail(err, OG_EINVAL, "prepared: split %d, must be 0..%d", split, OG_N_SPLITS - 1);
     if (i < 0 || i >= p->n_documents[split])
-        return og_fail(err, OG_EINVAL, "prepared: document %lld of %lld in %s", (long long)i, (long long)p->n_documents[split], og_split_name(split));
+        return og_fail(err, OG_EINVAL, "prepared: document %lld of %lld in %s", (long long)i,
+                       (long long)p->n_documents[split], og_split_name(split));
     *out = p->documents[split][i];
     return OG_OK;
 }
@@ -167,12 +183,15 @@ og_status og_prepared_get(const og_prepared *p, int32_t split, int64_t i, og_pre
     return OG_OK;
 }
 
-og_status og_prepared_item(const og_prepared *p, int32_t split, int64_t i, int64_t item, og_media *out, int64_t *unique, og_error *err) {
+og_status og_prepared_item(const og_prepared *p, int32_t split, int64_t i, int64_t item, og_media *out, int64_t *unique,
+                           og_error *err) {
     place at = {0};
     OG_TRY(find(p, split, i, &at, err));
     const shard_view *v = &p->shards[at.shard];
     int64_t n = v->doc_start[at.index + 1] - v->doc_start[at.index];
-    if (item < 0 || item >= n) return og_fail(err, OG_EINVAL, "prepared: item %lld of %lld in document %lld", (long long)item, (long long)n, (long long)i);
+    if (item < 0 || item >= n)
+        return og_fail(err, OG_EINVAL, "prepared: item %lld of %lld in document %lld", (long long)item, (long long)n,
+                       (long long)i);
     int64_t number = v->doc_items[v->doc_start[at.index] + item], low = 0, high = p->n_shards - 1;
     while (low < high) { /* the shard whose items reach past the number; empty shards are stepped over */
         int64_t middle = low + (high - low) / 2;
@@ -184,7 +203,8 @@ og_status og_prepared_item(const og_prepared *p, int32_t split, int64_t i, int64
     const shard_view *w = &p->shards[low];
     int64_t k = number - w->first_item;
     int32_t m = w->modality[k];
-    og_media media = {.modality = m, .dtype = m == OG_AUDIO ? OG_I16 : OG_U8, .rank = m == OG_IMAGE ? 3 : 1, .rate_hz = w->rate[k]};
+    og_media media = {
+        .modality = m, .dtype = m == OG_AUDIO ? OG_I16 : OG_U8, .rank = m == OG_IMAGE ? 3 : 1, .rate_hz = w->rate[k]};
     memcpy(media.shape, w->shape + 3 * k, sizeof media.shape);
     if (m != OG_IMAGE) media.shape[1] = media.shape[2] = 0;
     media.data = (void *)(uintptr_t)(w->data[m] + w->start[k] * (m == OG_AUDIO ? 2 : 1));

@@ -20,16 +20,19 @@ json_t *og_tally_json(const og_tally *t) {
         for (int32_t c = 0; c < OG_N_DROPS; c++)
             if (t->items_dropped[m][c]) json_object_set_new(dropped, causes[c], json_integer(t->items_dropped[m][c]));
         json_object_set_new(items, modalities[m],
-                            json_pack("{sI sI so sI}", "read", (json_int_t)t->items_read[m], "kept", (json_int_t)t->items_kept[m], "dropped",
-                                      dropped, "distinct", (json_int_t)t->distinct[m]));
+                            json_pack("{sI sI so sI}", "read", (json_int_t)t->items_read[m], "kept",
+                                      (json_int_t)t->items_kept[m], "dropped", dropped, "distinct",
+                                      (json_int_t)t->distinct[m]));
     }
     for (int32_t b = 0; b < OG_N_NOTES; b++) json_object_set_new(notes, og_note_name(b), json_integer(t->notes[b]));
     for (int32_t s = 0; s < OG_N_SPLITS; s++)
         json_object_set_new(splits, og_split_name(s),
                             json_pack("{sI sI sI sI sI sI}", "documents", (json_int_t)t->split_documents[s], "text",
-                                      (json_int_t)t->split_items[s][0], "image", (json_int_t)t->split_items[s][1], "audio",
-                                      (json_int_t)t->split_items[s][2], "text_bytes", (json_int_t)t->split_elements[s][0], "audio_samples",
+                                      (json_int_t)t->split_items[s][0], "image", (json_int_t)t->split_items[s][1],
+                                      "audio", (json_int_t)t->split_items[s][2], "text_bytes",
+                                      (json_int_t)t->split_elements[s][0], "audio_samples",
                                       (json_int_t)t->split_elements[s][2]));
-    return json_pack("{s{sI sI s{sI}} so so so}", "documents", "read", (json_int_t)t->documents_read, "kept", (json_int_t)t->documents_kept,
-                     "dropped", "no_item_left", (json_int_t)t->documents_dropped, "items", items, "notes", notes, "splits", splits);
+    return json_pack("{s{sI sI s{sI}} so so so}", "documents", "read", (json_int_t)t->documents_read, "kept",
+                     (json_int_t)t->documents_kept, "dropped", "no_item_left", (json_int_t)t->documents_dropped,
+                     "items", items, "notes", notes, "splits", splits);
 }

@@ -42,8 +42,8 @@ class Texts : public sentencepiece::SentenceIterator {
     size_t at_ = 0;
 };
 
-// The share of characters to keep as pieces of their own, so that they fill at most half of what the 256 bytes leave; the
-// rest is spelt in bytes. The trainer refuses a vocabulary that its required characters do not fit into.
+// The share of characters to keep as pieces of their own, so that they fill at most half of what the 256 bytes leave;
+// the rest is spelt in bytes. The trainer refuses a vocabulary that its required characters do not fit into.
 double coverage(const std::vector<std::string> &texts, int64_t vocab) {
     std::map<std::string, int64_t> counts;
     int64_t total = 0;
@@ -82,7 +82,9 @@ struct og_tokenizer {
 extern "C" og_status og_tokenizer_train(const char *const *texts, const int64_t *bytes, int64_t n, int64_t vocab,
                                         const char *path, og_error *err) {
     if (vocab < 300 || vocab > 1000000)
-        return og_fail(err, OG_EINVAL, "tokenizer: vocab %lld, must be in 300..1000000 (256 bytes and the unknown come first)", (long long)vocab);
+        return og_fail(err, OG_EINVAL,
+                       "tokenizer: vocab %lld, must be in 300..1000000 (256 bytes and the unknown come first)",
+                       (long long)vocab);
     if (n < 1) return og_fail(err, OG_EINVAL, "tokenizer: no text to learn from");
     return og_fence(err, "SentencePiece", [&]() -> og_status {
         std::vector<std::string> parts; // texts without the reserved characters
@@ -104,7 +106,8 @@ extern "C" og_status og_tokenizer_train(const char *const *texts, const int64_t 
             }
             if (!part.empty()) parts.push_back(std::move(part));
         }
-        if (parts.empty()) return og_fail(err, OG_EINVAL, "tokenizer: %lld texts without a character to learn from", (long long)n);
+        if (parts.empty())
+            return og_fail(err, OG_EINVAL, "tokenizer: %lld texts without a character to learn from", (long long)n);
         char share[64];
         std::snprintf(share, sizeof share, "%.17g", coverage(parts, vocab));
         const std::unordered_map<std::string, std::string> options = {
@@ -125,7 +128,8 @@ extern "C" og_status og_tokenizer_train(const char *const *texts, const int64_t 
         };
         Texts source(parts);
         std::string model;
-        OG_TRY(status_of(sentencepiece::SentencePieceTrainer::Train(options, &source, &model), "SentencePiece cannot learn", err));
+        OG_TRY(status_of(sentencepiece::SentencePieceTrainer::Train(options, &source, &model),
+                         "SentencePiece cannot learn", err));
         return og_file_write(path, model.data(), static_cast<int64_t>(model.size()), err);
     });
 }
@@ -138,7 +142,8 @@ extern "C" og_status og_tokenizer_open(const char *path, og_tokenizer **out, og_
         const std::unique_ptr<char, void (*)(void *)> owner(data, og_release);
         auto made = std::make_unique<og_tokenizer>();
         OG_TRY(og_digest_of(data, n, made->fingerprint, err));
-        OG_TRY(status_of(made->processor.LoadFromSerializedProto(std::string_view(data, static_cast<size_t>(n))), path, err));
+        OG_TRY(status_of(made->processor.LoadFromSerializedProto(std::string_view(data, static_cast<size_t>(n))), path,
+                         err));
         std::fill(std::begin(made->bytes), std::end(made->bytes), -1);
         const int size = made->processor.GetPieceSize();
         made->unknown = made->processor.unk_id();
@@ -151,19 +156,24 @@ extern "C" og_status og_tokenizer_open(const char *path, og_tokenizer **out, og_
             } else if (made->processor.IsUnknown(id) || made->processor.IsControl(id)) {
                 piece.clear();
             } else {
-                for (size_t at = 0; (at = piece.find(kSpace, at)) != std::string::npos; at++) piece.replace(at, kSpace.size(), " ");
+                for (size_t at = 0; (at = piece.find(kSpace, at)) != std::string::npos; at++)
+                    piece.replace(at, kSpace.size(), " ");
             }
             made->pieces.push_back(std::move(piece));
         }
         for (int i = 0; i < 256; i++)
-            if (made->bytes[i] < 0) return og_fail(err, OG_EFORMAT, "%s: a model without byte fallback (no piece for byte 0x%02x)", path, i);
+            if (made->bytes[i] < 0)
+                return og_fail(err, OG_EFORMAT, "%s: a model without byte fallback (no piece for byte 0x%02x)", path,
+                               i);
         *out = made.release();
         return OG_OK;
     });
 }
 
 extern "C" void og_tokenizer_free(og_tokenizer *tokenizer) { delete tokenizer; }
-extern "C" int64_t og_tokenizer_vocab(const og_tokenizer *tokenizer) { return static_cast<int64_t>(tokenizer->pieces.size()); }
+extern "C" int64_t og_tokenizer_vocab(const og_tokenizer *tokenizer) {
+    return static_cast<int64_t>(tokenizer->pieces.size());
+}
 extern "C" const char *og_tokenizer_fingerprint(const og_tokenizer *tokenizer) { return tokenizer->fingerprint; }
 
 extern "C" og_status og_tokenizer_encode(const og_tokenizer *tokenizer, const char *text, int64_t bytes, int32_t **ids,
@@ -177,7 +187,8 @@ extern "C" og_status og_tokenizer_encode(const og_tokenizer *tokenizer, const ch
             size_t plain = 0, length = 0;
             while (plain < rest.size() && !is_reserved(rest.substr(plain), &length)) plain++;
             if (plain) {
-                OG_TRY(status_of(tokenizer->processor.Encode(rest.substr(0, plain), &some), "SentencePiece cannot encode", err));
+                OG_TRY(status_of(tokenizer->processor.Encode(rest.substr(0, plain), &some),
+                                 "SentencePiece cannot encode", err));
                 all.insert(all.end(), some.begin(), some.end());
             }
             rest.remove_prefix(plain);
@@ -186,7 +197,9 @@ extern "C" og_status og_tokenizer_encode(const og_tokenizer *tokenizer, const ch
             rest.remove_prefix(length);
         }
         for (const int32_t id : all)
-            if (id == tokenizer->unknown) return og_fence_fail(err, OG_EINTERNAL, "SentencePiece", "gave the unknown id in spite of byte fallback");
+            if (id == tokenizer->unknown)
+                return og_fence_fail(err, OG_EINTERNAL, "SentencePiece",
+                                     "gave the unknown id in spite of byte fallback");
         auto *copy = static_cast<int32_t *>(og_alloc(static_cast<int64_t>(all.size()), sizeof(int32_t)));
         if (!copy) return og_fence_fail(err, OG_ENOMEM, "SentencePiece", "no memory for the ids");
         if (!all.empty()) std::memcpy(copy, all.data(), all.size() * sizeof(int32_t));
@@ -196,13 +209,15 @@ extern "C" og_status og_tokenizer_encode(const og_tokenizer *tokenizer, const ch
     });
 }
 
-extern "C" og_status og_tokenizer_decode(const og_tokenizer *tokenizer, const int32_t *ids, int64_t n, char **text, og_error *err) {
+extern "C" og_status og_tokenizer_decode(const og_tokenizer *tokenizer, const int32_t *ids, int64_t n, char **text,
+                                         og_error *err) {
     return og_fence(err, "SentencePiece", [&]() -> og_status {
         std::string all;
         const int64_t size = og_tokenizer_vocab(tokenizer);
         for (int64_t i = 0; i < n; i++) {
             if (ids[i] < 0 || ids[i] >= size)
-                return og_fail(err, OG_EINVAL, "text id %d at %lld, must be in 0..%lld", ids[i], (long long)i, (long long)size - 1);
+                return og_fail(err, OG_EINVAL, "text id %d at %lld, must be in 0..%lld", ids[i], (long long)i,
+                               (long long)size - 1);
             all += tokenizer->pieces[static_cast<size_t>(ids[i])];
         }
         auto *copy = static_cast<char *>(og_alloc(static_cast<int64_t>(all.size()) + 1, 1));

@@ -29,10 +29,9 @@ static void replay_free(replay *r) {
     og_release(r->signs);
 }
 
-static const char *const known[] = {
-    "scheme", "config", "ids",         "doc_starts", "history_oldest_first",
-    "rows",   "live",   "multipliers", "primes",     "logits",
-    "signs",  "name",   "note",        "comment",    "source"};
+static const char *const known[] = {"scheme", "config", "ids",         "doc_starts", "history_oldest_first",
+                                    "rows",   "live",   "multipliers", "primes",     "logits",
+                                    "signs",  "name",   "note",        "comment",    "source"};
 
 static const char *unknown_field(const og_config *node) {
     for (int64_t i = 0; i < og_config_size(node); i++) {
@@ -51,8 +50,8 @@ static og_status read_codes(replay *r, const og_config *node, og_error *err) {
     OG_TRY(og_verify_shape(ids, &r->n, &columns, err));
     if (past) OG_TRY(og_verify_shape(past, &r->n_past, &past_columns, err));
     if (past && r->n && r->n_past && past_columns != columns)
-        return og_fail(err, OG_EFORMAT, "%s: history of %lld codes a position, ids of %lld",
-                       og_config_place(past), (long long)past_columns, (long long)columns);
+        return og_fail(err, OG_EFORMAT, "%s: history of %lld codes a position, ids of %lld", og_config_place(past),
+                       (long long)past_columns, (long long)columns);
     r->width = columns ? columns : past_columns ? past_columns : 1;
     og_status status = past ? og_verify_integers(past, -1, &values[0], &n[0], err) : OG_OK;
     if (status == OG_OK) status = og_verify_integers(ids, -1, &values[1], &n[1], err);
@@ -91,8 +90,7 @@ static og_status read_starts(replay *r, const og_config *node, og_error *err) {
 
 /* The case's config with its scheme; codes of several routes or heads say how many where the config
  * does not. */
-static og_status make_addr(replay *r, const og_config *node, const og_addr_type *type,
-                           og_error *err) {
+static og_status make_addr(replay *r, const og_config *node, const og_addr_type *type, og_error *err) {
     const og_config *given;
     og_config *tree;
     char line[128];
@@ -101,9 +99,7 @@ static og_status make_addr(replay *r, const og_config *node, const og_addr_type 
     snprintf(line, sizeof line, "scheme=%s", type->name);
     og_status status = og_config_override(tree, line, err);
     for (const og_key *key = type->keys; status == OG_OK && key->name; key++) {
-        if ((strcmp(key->name, "routes") && strcmp(key->name, "heads")) ||
-            og_config_get(given, key->name))
-            continue;
+        if ((strcmp(key->name, "routes") && strcmp(key->name, "heads")) || og_config_get(given, key->name)) continue;
         if (og_config_size(og_config_get(node, "ids")) == 0 ||
             og_config_kind(og_config_at(og_config_get(node, "ids"), 0)) != OG_CONFIG_LIST)
             continue;
@@ -140,10 +136,9 @@ static og_status run(replay *r, og_error *err) {
 
 /* ---- comparing ---- */
 
-static og_status wrong_length(const og_config *node, const char *field, int64_t got, int64_t want,
-                              og_error *err) {
-    return og_fail(err, OG_EFORMAT, "%s: %s has %lld values, %lld are wanted",
-                   og_config_place(node), field, (long long)got, (long long)want);
+static og_status wrong_length(const og_config *node, const char *field, int64_t got, int64_t want, og_error *err) {
+    return og_fail(err, OG_EFORMAT, "%s: %s has %lld values, %lld are wanted", og_config_place(node), field,
+                   (long long)got, (long long)want);
 }
 
 /* rows[T]: null, or a list with null for an n-gram that does not exist. */
@@ -154,11 +149,9 @@ static og_status compare_rows(og_verify *v, replay *r, const og_config *list, og
         const og_config *row = og_config_at(list, t);
         int null = og_config_kind(row) == OG_CONFIG_NULL;
         int64_t columns = og_config_kind(row) == OG_CONFIG_LIST ? og_config_size(row) : 1;
-        if (!null && columns != r->columns)
-            return wrong_length(row, "a row", columns, r->columns, err);
+        if (!null && columns != r->columns) return wrong_length(row, "a row", columns, r->columns, err);
         for (int64_t c = 0; c < r->columns; c++) {
-            const og_config *cell =
-                og_config_kind(row) == OG_CONFIG_LIST ? og_config_at(row, c) : row;
+            const og_config *cell = og_config_kind(row) == OG_CONFIG_LIST ? og_config_at(row, c) : row;
             int64_t want = OG_ROW_NONE;
             if (og_config_kind(cell) != OG_CONFIG_NULL) OG_TRY(og_config_i64(cell, &want, err));
             og_verify_integer(v, r->scheme, "rows", t, c, want, r->rows[t * r->columns + c]);
@@ -167,16 +160,13 @@ static og_status compare_rows(og_verify *v, replay *r, const og_config *list, og
     return OG_OK;
 }
 
-static og_status compare_list(og_verify *v, replay *r, const og_config *list, const char *field,
-                              int64_t columns, const uint8_t *live, const int32_t *signs,
-                              og_error *err) {
+static og_status compare_list(og_verify *v, replay *r, const og_config *list, const char *field, int64_t columns,
+                              const uint8_t *live, const int32_t *signs, og_error *err) {
     int64_t *want, n;
     OG_TRY(og_verify_integers(list, -1, &want, &n, err));
-    og_status status =
-        n == r->n * columns ? OG_OK : wrong_length(list, field, n, r->n * columns, err);
+    og_status status = n == r->n * columns ? OG_OK : wrong_length(list, field, n, r->n * columns, err);
     for (int64_t i = 0; i < n && status == OG_OK; i++)
-        og_verify_integer(v, r->scheme, field, i / columns, i % columns, want[i],
-                          live ? live[i] : signs[i]);
+        og_verify_integer(v, r->scheme, field, i / columns, i % columns, want[i], live ? live[i] : signs[i]);
     og_release(want);
     return status;
 }
@@ -187,9 +177,8 @@ static og_status compare_codes(og_verify *v, replay *r, const og_config *logits,
     int64_t n;
     OG_TRY(og_verify_reals(logits, &values, &n, err));
     int64_t cells = r->n * r->width;
-    og_status status = cells && n % cells == 0 && n / cells <= 31
-                           ? OG_OK
-                           : wrong_length(logits, "logits", n, cells, err);
+    og_status status =
+        cells && n % cells == 0 && n / cells <= 31 ? OG_OK : wrong_length(logits, "logits", n, cells, err);
     int64_t bits = status == OG_OK ? n / cells : 0;
     for (int64_t i = 0; i < cells && status == OG_OK; i++) {
         int64_t code = 0;
@@ -202,26 +191,23 @@ static og_status compare_codes(og_verify *v, replay *r, const og_config *logits,
 }
 
 /* multipliers and primes, against those the addressing says a checkpoint must carry. */
-static og_status compare_constants(og_verify *v, replay *r, const og_config *list,
-                                   const char *field, og_error *err) {
+static og_status compare_constants(og_verify *v, replay *r, const og_config *list, const char *field, og_error *err) {
     char *text;
     og_config *description;
     int64_t *want = NULL, *got = NULL, n_want = 0, n_got = 0;
     OG_TRY(og_addr_describe(r->addr, &text, err));
-    og_status status =
-        og_config_from_json(text, (int64_t)strlen(text), "description", &description, err);
+    og_status status = og_config_from_json(text, (int64_t)strlen(text), "description", &description, err);
     og_release(text);
     OG_TRY(status);
     const og_config *constants = og_config_get(og_config_get(description, "constants"), field);
     status = og_verify_integers(list, -1, &want, &n_want, err);
     if (status == OG_OK && constants) status = og_verify_integers(constants, -1, &got, &n_got, err);
     if (status == OG_OK) {
-        for (int64_t i = 0; i < n_want && i < n_got; i++)
-            og_verify_integer(v, r->scheme, field, i, 0, want[i], got[i]);
+        for (int64_t i = 0; i < n_want && i < n_got; i++) og_verify_integer(v, r->scheme, field, i, 0, want[i], got[i]);
         if (n_want != n_got) {
             v->counts->mismatches++;
-            og_verify_say(v, 1, r->scheme, "%s: expected %lld values, got %lld", field,
-                          (long long)n_want, (long long)n_got);
+            og_verify_say(v, 1, r->scheme, "%s: expected %lld values, got %lld", field, (long long)n_want,
+                          (long long)n_got);
         }
     }
     og_release(want);
@@ -231,8 +217,7 @@ static og_status compare_constants(og_verify *v, replay *r, const og_config *lis
 }
 
 static og_status compare(og_verify *v, replay *r, const og_config *node, og_error *err) {
-    const og_config *rows, *live = og_config_get(node, "live"),
-                           *signs = og_config_get(node, "signs");
+    const og_config *rows, *live = og_config_get(node, "live"), *signs = og_config_get(node, "signs");
     const og_config *logits = og_config_get(node, "logits");
     OG_TRY(og_verify_need(node, "rows", &rows, err));
     OG_TRY(compare_rows(v, r, rows, err));
@@ -272,8 +257,7 @@ og_status og_verify_address(og_verify *v, const og_config *node, og_error *err) 
         if (made == OG_OK) made = run(&r, &why);
         if (made == OG_ENOMEM) {
             status = og_fail(err, made, "%s", why.message);
-        } else if (made !=
-                   OG_OK) { /* what the addressing refuses is this case's failure, not the file's */
+        } else if (made != OG_OK) { /* what the addressing refuses is this case's failure, not the file's */
             v->counts->mismatches++;
             og_verify_say(v, 1, r.scheme, "%s", why.message);
         } else {

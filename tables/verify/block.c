@@ -13,19 +13,16 @@ static og_status wrong(const og_config *node, const char *what, og_error *err) {
     return og_fail(err, OG_EFORMAT, "%s: %s", og_config_place(node), what);
 }
 
-static og_status bytes_of(const og_config *map, const char *field, uint8_t **out, int64_t *n,
-                          og_error *err) {
+static og_status bytes_of(const og_config *map, const char *field, uint8_t **out, int64_t *n, og_error *err) {
     const og_config *node;
     int64_t *values;
     OG_TRY(og_verify_need(map, field, &node, err));
     OG_TRY(og_verify_integers(node, -1, &values, n, err));
     uint8_t *bytes = og_alloc(*n, 1);
-    og_status status =
-        bytes ? OG_OK : og_fail(err, OG_ENOMEM, "no memory for %lld bytes", (long long)*n);
+    og_status status = bytes ? OG_OK : og_fail(err, OG_ENOMEM, "no memory for %lld bytes", (long long)*n);
     for (int64_t i = 0; i < *n && status == OG_OK; i++) {
         if (values[i] < 0 || values[i] > 255)
-            status = og_fail(err, OG_EFORMAT, "%s: %lld is not a byte", og_config_place(node),
-                             (long long)values[i]);
+            status = og_fail(err, OG_EFORMAT, "%s: %lld is not a byte", og_config_place(node), (long long)values[i]);
         else
             bytes[i] = (uint8_t)values[i];
     }
@@ -37,15 +34,13 @@ static og_status bytes_of(const og_config *map, const char *field, uint8_t **out
     return status;
 }
 
-static og_status reals_of(const og_config *map, const char *field, double **out, int64_t *n,
-                          og_error *err) {
+static og_status reals_of(const og_config *map, const char *field, double **out, int64_t *n, og_error *err) {
     const og_config *node;
     OG_TRY(og_verify_need(map, field, &node, err));
     return og_verify_reals(node, out, n, err);
 }
 
-static og_status integers_of(const og_config *map, const char *field, int64_t **out, int64_t *n,
-                             og_error *err) {
+static og_status integers_of(const og_config *map, const char *field, int64_t **out, int64_t *n, og_error *err) {
     const og_config *node;
     OG_TRY(og_verify_need(map, field, &node, err));
     return og_verify_integers(node, -1, out, n, err);
@@ -59,10 +54,8 @@ static og_status fp8_row(og_verify *v, const og_config *node, og_error *err) {
     og_status status = bytes_of(node, "e4m3", &values, &n, err);
     if (status == OG_OK) status = bytes_of(node, "ue8m0", &scales, &n_scales, err);
     if (status == OG_OK) status = reals_of(node, "values", &want, &n_want, err);
-    if (status == OG_OK && n_want != n)
-        status = wrong(node, "values and e4m3 differ in length", err);
-    if (status == OG_OK && !(got = og_alloc(n, sizeof *got)))
-        status = og_fail(err, OG_ENOMEM, "no memory for a row");
+    if (status == OG_OK && n_want != n) status = wrong(node, "values and e4m3 differ in length", err);
+    if (status == OG_OK && !(got = og_alloc(n, sizeof *got))) status = og_fail(err, OG_ENOMEM, "no memory for a row");
     if (status == OG_OK) status = og_fp8_row_decode(values, n, scales, n_scales, got, err);
     for (int64_t i = 0; i < n && status == OG_OK; i++)
         og_verify_real(v, "fp8_row", "values", i, want[i], (double)got[i], 1);
@@ -84,10 +77,8 @@ static og_status pkm(og_verify *v, const og_config *node, og_error *err) {
     if (status == OG_OK) status = reals_of(node, "hits", &want, &n_want, err);
     if (status == OG_OK) status = og_verify_need(node, "knn", &at, err);
     if (status == OG_OK) status = og_config_i64(at, &knn, err);
-    if (status == OG_OK)
-        status = og_verify_shape(og_config_get(node, "subkeys1"), &keys, &dim, err);
-    if (status == OG_OK &&
-        (n_query != 2 * dim || n_second != n_first || n_want != 2 * knn || knn < 1))
+    if (status == OG_OK) status = og_verify_shape(og_config_get(node, "subkeys1"), &keys, &dim, err);
+    if (status == OG_OK && (n_query != 2 * dim || n_second != n_first || n_want != 2 * knn || knn < 1))
         status = wrong(node, "query, sub-keys, knn and hits do not fit each other", err);
     if (status == OG_OK && !(hits = og_alloc(knn, sizeof *hits)))
         status = og_fail(err, OG_ENOMEM, "no memory for hits");
@@ -111,25 +102,21 @@ static int32_t *narrow(const int64_t *values, int64_t n) {
 }
 
 /* match[t] is compared token by token: its length, then its tokens. */
-static og_status compare_match(og_verify *v, const og_config *match, const int64_t *got,
-                               const int64_t *first, const int64_t *lengths, const int64_t *set,
-                               int64_t n, og_error *err) {
+static og_status compare_match(og_verify *v, const og_config *match, const int64_t *got, const int64_t *first,
+                               const int64_t *lengths, const int64_t *set, int64_t n, og_error *err) {
     if (og_config_kind(match) != OG_CONFIG_LIST || og_config_size(match) != n)
         return wrong(match, "match has another length than ids", err);
     for (int64_t t = 0; t < n; t++) {
         int64_t *want, length = 0;
         const og_config *at = og_config_at(match, t);
         if (og_config_kind(at) == OG_CONFIG_NULL) {
-            og_verify_integer(v, "scone_longest_match", "match (length)", t, 0, 0,
-                              got[t] < 0 ? 0 : lengths[got[t]]);
+            og_verify_integer(v, "scone_longest_match", "match (length)", t, 0, 0, got[t] < 0 ? 0 : lengths[got[t]]);
             continue;
         }
         OG_TRY(og_verify_integers(at, -1, &want, &length, err));
-        og_verify_integer(v, "scone_longest_match", "match (length)", t, 0, length,
-                          got[t] < 0 ? 0 : lengths[got[t]]);
+        og_verify_integer(v, "scone_longest_match", "match (length)", t, 0, length, got[t] < 0 ? 0 : lengths[got[t]]);
         for (int64_t k = 0; k < length && got[t] >= 0 && k < lengths[got[t]]; k++)
-            og_verify_integer(v, "scone_longest_match", "match", t, k, want[k],
-                              set[first[got[t]] + k]);
+            og_verify_integer(v, "scone_longest_match", "match", t, k, want[k], set[first[got[t]] + k]);
         og_release(want);
     }
     return OG_OK;
@@ -137,8 +124,8 @@ static og_status compare_match(og_verify *v, const og_config *match, const int64
 
 static og_status scone(og_verify *v, const og_config *node, og_error *err) {
     const og_config *set_node, *match, *order_node;
-    int64_t *set = NULL, *ids = NULL, *starts = NULL, *lengths = NULL, *got = NULL, n_set = 0,
-            n = 0, n_docs = 0, max_order = 0;
+    int64_t *set = NULL, *ids = NULL, *starts = NULL, *lengths = NULL, *got = NULL, n_set = 0, n = 0, n_docs = 0,
+            max_order = 0;
     int32_t *set32 = NULL, *ids32 = NULL;
     og_scone *scone_set = NULL;
     OG_TRY(og_verify_need(node, "set", &set_node, err));
@@ -155,8 +142,7 @@ static og_status scone(og_verify *v, const og_config *node, og_error *err) {
         got = og_alloc(n, sizeof *got);
         set32 = narrow(set, n_set);
         ids32 = narrow(ids, n);
-        if (!lengths || !got || !set32 || !ids32)
-            status = og_fail(err, OG_ENOMEM, "no memory for a set of n-grams");
+        if (!lengths || !got || !set32 || !ids32) status = og_fail(err, OG_ENOMEM, "no memory for a set of n-grams");
     }
     if (status == OG_OK) {
         int64_t *first = lengths + members;

@@ -8,46 +8,41 @@
 #include <stdio.h>
 #include <string.h>
 
-void og_verify_say(const og_verify *v, int32_t mismatch, const char *label, const char *format,
-                   ...) {
+void og_verify_say(const og_verify *v, int32_t mismatch, const char *label, const char *format, ...) {
     char text[700], line[1024];
     if (!v->lines) return;
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    snprintf(line, sizeof line, "%s: case %lld (%s): %s", v->path, (long long)v->number, label,
-             text);
+    snprintf(line, sizeof line, "%s: case %lld (%s): %s", v->path, (long long)v->number, label, text);
     v->lines(v->context, mismatch, line);
 }
 
-void og_verify_integer(const og_verify *v, const char *label, const char *field, int64_t at,
-                       int64_t column, int64_t want, int64_t got) {
+void og_verify_integer(const og_verify *v, const char *label, const char *field, int64_t at, int64_t column,
+                       int64_t want, int64_t got) {
     v->counts->values++;
     if (want == got) return;
     v->counts->mismatches++;
-    og_verify_say(v, 1, label, "%s[%lld][%lld]: expected %lld, got %lld", field, (long long)at,
-                  (long long)column, (long long)want, (long long)got);
+    og_verify_say(v, 1, label, "%s[%lld][%lld]: expected %lld, got %lld", field, (long long)at, (long long)column,
+                  (long long)want, (long long)got);
 }
 
-void og_verify_real(const og_verify *v, const char *label, const char *field, int64_t at,
-                    double want, double got, int32_t exact) {
+void og_verify_real(const og_verify *v, const char *label, const char *field, int64_t at, double want, double got,
+                    int32_t exact) {
     v->counts->values++;
     int same = want == got || (isnan(want) && isnan(got));
     if (!exact && !same) same = fabs(want - got) <= v->atol + v->rtol * fabs(want);
     if (same) return;
     v->counts->mismatches++;
-    og_verify_say(v, 1, label, "%s[%lld]: expected %.17g, got %.17g", field, (long long)at, want,
-                  got);
+    og_verify_say(v, 1, label, "%s[%lld]: expected %.17g, got %.17g", field, (long long)at, want, got);
 }
 
 /* ---- reading ---- */
 
-og_status og_verify_need(const og_config *map, const char *field, const og_config **out,
-                         og_error *err) {
+og_status og_verify_need(const og_config *map, const char *field, const og_config **out, og_error *err) {
     const og_config *child = og_config_get(map, field);
-    if (!child)
-        return og_fail(err, OG_EFORMAT, "%s: the case has no '%s'", og_config_place(map), field);
+    if (!child) return og_fail(err, OG_EFORMAT, "%s: the case has no '%s'", og_config_place(map), field);
     *out = child;
     return OG_OK;
 }
@@ -61,8 +56,8 @@ og_status og_verify_shape(const og_config *list, int64_t *rows, int64_t *columns
         const og_config *row = og_config_at(list, i);
         int64_t n = og_config_kind(row) == OG_CONFIG_LIST ? og_config_size(row) : 0;
         if (i && n != *columns)
-            return og_fail(err, OG_EFORMAT, "%s: row %lld has %lld values, row 0 has %lld",
-                           og_config_place(row), (long long)i, (long long)n, (long long)*columns);
+            return og_fail(err, OG_EFORMAT, "%s: row %lld has %lld values, row 0 has %lld", og_config_place(row),
+                           (long long)i, (long long)n, (long long)*columns);
         *columns = n;
     }
     return OG_OK;
@@ -75,15 +70,13 @@ static int64_t count(const og_config *node) {
     return n;
 }
 
-static og_status integers(const og_config *node, int64_t null, int64_t *out, int64_t *n,
-                          og_error *err) {
+static og_status integers(const og_config *node, int64_t null, int64_t *out, int64_t *n, og_error *err) {
     int32_t kind = og_config_kind(node);
     if (kind == OG_CONFIG_NULL)
         out[(*n)++] = null;
     else if (kind != OG_CONFIG_LIST)
         return og_config_i64(node, &out[(*n)++], err);
-    for (int64_t i = 0; i < og_config_size(node); i++)
-        OG_TRY(integers(og_config_at(node, i), null, out, n, err));
+    for (int64_t i = 0; i < og_config_size(node); i++) OG_TRY(integers(og_config_at(node, i), null, out, n, err));
     return OG_OK;
 }
 
@@ -93,16 +86,13 @@ static og_status reals(const og_config *node, double *out, int64_t *n, og_error 
         out[(*n)++] = NAN;
     else if (kind != OG_CONFIG_LIST)
         return og_config_f64(node, &out[(*n)++], err);
-    for (int64_t i = 0; i < og_config_size(node); i++)
-        OG_TRY(reals(og_config_at(node, i), out, n, err));
+    for (int64_t i = 0; i < og_config_size(node); i++) OG_TRY(reals(og_config_at(node, i), out, n, err));
     return OG_OK;
 }
 
-og_status og_verify_integers(const og_config *node, int64_t null, int64_t **out, int64_t *n,
-                             og_error *err) {
+og_status og_verify_integers(const og_config *node, int64_t null, int64_t **out, int64_t *n, og_error *err) {
     int64_t *values = og_alloc(count(node), sizeof *values), m = 0;
-    if (!values)
-        return og_fail(err, OG_ENOMEM, "%s: no memory for its numbers", og_config_place(node));
+    if (!values) return og_fail(err, OG_ENOMEM, "%s: no memory for its numbers", og_config_place(node));
     og_status status = integers(node, null, values, &m, err);
     if (status != OG_OK) {
         og_release(values);
@@ -116,8 +106,7 @@ og_status og_verify_integers(const og_config *node, int64_t null, int64_t **out,
 og_status og_verify_reals(const og_config *node, double **out, int64_t *n, og_error *err) {
     double *values = og_alloc(count(node), sizeof *values);
     int64_t m = 0;
-    if (!values)
-        return og_fail(err, OG_ENOMEM, "%s: no memory for its numbers", og_config_place(node));
+    if (!values) return og_fail(err, OG_ENOMEM, "%s: no memory for its numbers", og_config_place(node));
     og_status status = reals(node, values, &m, err);
     if (status != OG_OK) {
         og_release(values);
@@ -165,8 +154,7 @@ static og_status one_case(og_verify *v, const og_config *node, og_error *err) {
     if (og_config_get(node, "scheme")) return og_verify_address(v, node, err);
     if (og_config_get(node, "block")) return og_verify_block(v, node, err);
     if (og_config_get(node, "text")) return canonical_case(v, node, err);
-    return og_fail(err, OG_EFORMAT, "%s: a case has a scheme, a block or a text",
-                   og_config_place(node));
+    return og_fail(err, OG_EFORMAT, "%s: a case has a scheme, a block or a text", og_config_place(node));
 }
 
 static og_status tolerance(const og_config *root, const char *key, double *out, og_error *err) {
@@ -182,8 +170,8 @@ static og_status all_cases(og_verify *v, const og_config *root, og_error *err) {
     OG_TRY(og_verify_need(root, "format", &format, err));
     OG_TRY(og_config_i64(format, &number, err));
     if (number != 2)
-        return og_fail(err, OG_EFORMAT, "%s: format %lld; this build reads format 2",
-                       og_config_place(format), (long long)number);
+        return og_fail(err, OG_EFORMAT, "%s: format %lld; this build reads format 2", og_config_place(format),
+                       (long long)number);
     OG_TRY(og_verify_need(root, "cases", &cases, err));
     if (og_config_kind(cases) != OG_CONFIG_LIST)
         return og_fail(err, OG_EFORMAT, "%s: cases is a list", og_config_place(cases));
@@ -197,26 +185,23 @@ static og_status all_cases(og_verify *v, const og_config *root, og_error *err) {
     return OG_OK;
 }
 
-static og_status whole(og_config *root, const char *path, og_verify_canonical_fn *canonical,
-                       og_verify_line_fn *lines, void *context, og_verify_counts *counts,
-                       og_error *err) {
+static og_status whole(og_config *root, const char *path, og_verify_canonical_fn *canonical, og_verify_line_fn *lines,
+                       void *context, og_verify_counts *counts, og_error *err) {
     og_verify v = {path, canonical, lines, context, counts, 0, 1e-6, 1e-9};
     og_status status = all_cases(&v, root, err);
     og_config_free(root);
     return status;
 }
 
-og_status og_verify_file(const char *path, og_verify_canonical_fn *canonical,
-                         og_verify_line_fn *lines, void *context, og_verify_counts *counts,
-                         og_error *err) {
+og_status og_verify_file(const char *path, og_verify_canonical_fn *canonical, og_verify_line_fn *lines, void *context,
+                         og_verify_counts *counts, og_error *err) {
     og_config *root;
     OG_TRY(og_config_from_json_file(path, &root, err));
     return whole(root, path, canonical, lines, context, counts, err);
 }
 
-og_status og_verify_text(const char *text, int64_t bytes, const char *name,
-                         og_verify_canonical_fn *canonical, og_verify_line_fn *lines, void *context,
-                         og_verify_counts *counts, og_error *err) {
+og_status og_verify_text(const char *text, int64_t bytes, const char *name, og_verify_canonical_fn *canonical,
+                         og_verify_line_fn *lines, void *context, og_verify_counts *counts, og_error *err) {
     og_config *root;
     OG_TRY(og_config_from_json(text, bytes, name, &root, err));
     return whole(root, name, canonical, lines, context, counts, err);

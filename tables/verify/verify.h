@@ -16,20 +16,17 @@ typedef struct og_verify {
 } og_verify;
 
 /* "path: case 3 (label): ..." to the lines. */
-void og_verify_say(const og_verify *v, int32_t mismatch, const char *label, const char *format, ...)
-    OG_PRINTF(4, 5);
-void og_verify_integer(const og_verify *v, const char *label, const char *field, int64_t at,
-                       int64_t column, int64_t want, int64_t got);
-void og_verify_real(const og_verify *v, const char *label, const char *field, int64_t at,
-                    double want, double got, int32_t exact);
+void og_verify_say(const og_verify *v, int32_t mismatch, const char *label, const char *format, ...) OG_PRINTF(4, 5);
+void og_verify_integer(const og_verify *v, const char *label, const char *field, int64_t at, int64_t column,
+                       int64_t want, int64_t got);
+void og_verify_real(const og_verify *v, const char *label, const char *field, int64_t at, double want, double got,
+                    int32_t exact);
 
 /* Numbers of a list of any nesting, in order; null is `null`. *out og_release, [*n]. */
-og_status og_verify_integers(const og_config *node, int64_t null, int64_t **out, int64_t *n,
-                             og_error *err);
+og_status og_verify_integers(const og_config *node, int64_t null, int64_t **out, int64_t *n, og_error *err);
 og_status og_verify_reals(const og_config *node, double **out, int64_t *n, og_error *err);
 /* The child, or an error that names the place and the missing field. */
-og_status og_verify_need(const og_config *map, const char *field, const og_config **out,
-                         og_error *err);
+og_status og_verify_need(const og_config *map, const char *field, const og_config **out, og_error *err);
 /* The child where every row of the list has the same length: *rows x *columns (columns 0: the
  * elements are numbers). */
 og_status og_verify_shape(const og_config *list, int64_t *rows, int64_t *columns, og_error *err);

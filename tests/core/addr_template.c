@@ -29,11 +29,9 @@ typedef struct keys {
 
 static const og_key key_table[] = {
     OG_ADDR_KEYS(keys),
-    {"vocab", OG_KEY_I64, offsetof(keys, vocab), "32000", 1, 2147483648.0, NULL,
-     "codes are below it"},
+    {"vocab", OG_KEY_I64, offsetof(keys, vocab), "32000", 1, 2147483648.0, NULL, "codes are below it"},
     {"rows", OG_KEY_I64, offsetof(keys, rows), "1000003", 1, 0x1p60, NULL, "rows of every column"},
-    {"orders", OG_KEY_I64_LIST, offsetof(keys, orders), "[2, 3]", 1, OG_MAX_ORDER, NULL,
-     "orders of the n-grams"},
+    {"orders", OG_KEY_I64_LIST, offsetof(keys, orders), "[2, 3]", 1, OG_MAX_ORDER, NULL, "orders of the n-grams"},
     {0},
 };
 
@@ -48,14 +46,13 @@ static void destroy(og_addr_impl *impl) { /* also of a half-made one */
     og_release(impl);
 }
 
-static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout,
-                        og_error *err) {
+static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     int64_t rows[OG_COLUMNS_MOST];
     OG_TRY(og_config_read(config, key_table, &k, err));
     for (int64_t c = 0; c < k.orders.n && c < OG_COLUMNS_MOST; c++) rows[c] = k.rows;
-    OG_TRY(og_addr_columns(layout, og_config_place(config), k.orders.values, rows, k.orders.n,
-                           k.common.global_rows, err));
+    OG_TRY(
+        og_addr_columns(layout, og_config_place(config), k.orders.values, rows, k.orders.n, k.common.global_rows, err));
     og_addr_impl *impl = og_alloc_zero(1, sizeof *impl);
     if (impl) impl->columns = og_alloc(layout->n_columns, sizeof *impl->columns);
     if (!impl || !impl->columns) {

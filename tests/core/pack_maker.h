@@ -63,9 +63,8 @@ static inline int64_t counter(const og_packs *packs, const char *key) {
 
 /* read = kept + cut + dropped by cause; returns read. */
 static inline int64_t balanced(const og_packs *packs, const char *what) {
-    static const char *const parts[] = {"kept",          "cut",
-                                        "dropped.long",  "dropped.image_document",
-                                        "dropped.image", "dropped.truncated"};
+    static const char *const parts[] = {
+        "kept", "cut", "dropped.long", "dropped.image_document", "dropped.image", "dropped.truncated"};
     char key[96];
     int64_t sum = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {

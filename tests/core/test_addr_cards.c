@@ -41,9 +41,8 @@ static void each_sequence_has_its_own_history(void) {
 
 /* A placeholder of a token that was not sampled yet is refused, and nothing was seen of it. */
 static void a_placeholder_is_never_hashed(void) {
-    static const char *const schemes[] = {"{scheme: mix64}", "{scheme: welm_oe}",
-                                          "{scheme: deepseek_engram}", "{scheme: qwen_ple}",
-                                          "{scheme: longcat}"};
+    static const char *const schemes[] = {"{scheme: mix64}", "{scheme: welm_oe}", "{scheme: deepseek_engram}",
+                                          "{scheme: qwen_ple}", "{scheme: longcat}"};
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         og_error err;
         og_addr *addr = made(schemes[i]);
@@ -56,8 +55,7 @@ static void a_placeholder_is_never_hashed(void) {
             int32_t codes[3] = {5, 6, bad[b]};
             og_stream s = {.codes = codes, .n = 3, .width = 1};
             memcpy(before, memory, (size_t)bytes);
-            CHECK_FAILS(og_addr_map(addr, &s, history, NULL, rows, NULL, NULL, &err), OG_EINVAL,
-                        "position 2");
+            CHECK_FAILS(og_addr_map(addr, &s, history, NULL, rows, NULL, NULL, &err), OG_EINVAL, "position 2");
             CHECK(!memcmp(before, memory, (size_t)bytes));
         }
         og_release(memory);
@@ -70,8 +68,7 @@ static void a_placeholder_is_never_hashed(void) {
  * the same constants. */
 static void constants_come_from_the_config_alone(void) {
     og_error err;
-    og_addr *a = made("{scheme: deepseek_engram}"),
-            *b = made("{scheme: engram_xor, compressed_vocab: 98627}");
+    og_addr *a = made("{scheme: deepseek_engram}"), *b = made("{scheme: engram_xor, compressed_vocab: 98627}");
     og_addr *grown = made("{scheme: deepseek_engram, compressed_vocab: 98628}");
     CHECK(strcmp(og_addr_fingerprint(a), og_addr_fingerprint(grown)));
     char *text, *other;
@@ -79,8 +76,7 @@ static void constants_come_from_the_config_alone(void) {
     CHECK(strstr(text, "\"multipliers\":[76993395940407,4862694818241,36129212583461]"));
     CHECK(strstr(text, "\"primes\":[[646403,646411,"));
     /* Constants that a file lacks are those of its config; constants that it has can be given. */
-    og_addr *own =
-        made("{scheme: engram_xor, multipliers: [76993395940407, 4862694818241, 36129212583461]}");
+    og_addr *own = made("{scheme: engram_xor, multipliers: [76993395940407, 4862694818241, 36129212583461]}");
     CHECK_OK(og_addr_describe(own, &other, &err));
     int32_t codes[9] = {0, 11, 22, 33, 98626, 5, 6, 7, 8};
     int64_t rows[3][9 * 16];

@@ -8,9 +8,7 @@
 #include <omnigram/random.h>
 
 static uint64_t seed = 7;
-static int64_t draw(int64_t n) {
-    return (int64_t)og_random_below(99, seed++, (uint64_t)n);
-}
+static int64_t draw(int64_t n) { return (int64_t)og_random_below(99, seed++, (uint64_t)n); }
 
 static og_status try_make(const char *yaml, og_addr **addr, og_error *err) {
     og_config *config;
@@ -52,10 +50,8 @@ static sample drawn(const og_addr *addr, int64_t n) {
     }
     int64_t docs = 0;
     s.starts[docs++] = 0;
-    for (int64_t at = draw(9); at <= n && docs < n + 4; at += draw(draw(3) ? 9 : 3000))
-        s.starts[docs++] = at;
-    s.stream = (og_stream){
-        .codes = s.codes, .n = n, .width = l->width, .doc_starts = s.starts, .n_docs = docs};
+    for (int64_t at = draw(9); at <= n && docs < n + 4; at += draw(draw(3) ? 9 : 3000)) s.starts[docs++] = at;
+    s.stream = (og_stream){.codes = s.codes, .n = n, .width = l->width, .doc_starts = s.starts, .n_docs = docs};
     return s;
 }
 
@@ -67,18 +63,15 @@ static void freed(sample *s) {
     og_release(s->signs);
 }
 
-static int32_t *signs_of(const og_addr *addr, int32_t *signs) {
-    return og_addr_type_of(addr)->signs ? signs : NULL;
-}
+static int32_t *signs_of(const og_addr *addr, int32_t *signs) { return og_addr_type_of(addr)->signs ? signs : NULL; }
 
-static void same_rows(const og_addr *addr, const sample *want, int64_t from, int64_t to,
-                      const int64_t *got, const char *what) {
+static void same_rows(const og_addr *addr, const sample *want, int64_t from, int64_t to, const int64_t *got,
+                      const char *what) {
     int64_t columns = og_addr_layout_of(addr)->n_columns;
     for (int64_t i = from * columns; i < to * columns; i++)
         if (got[i] != want->rows[i]) {
-            fprintf(stderr, "%s, %s: token %lld column %lld: %lld, wanted %lld\n",
-                    og_addr_type_of(addr)->name, what, (long long)(i / columns),
-                    (long long)(i % columns), (long long)got[i], (long long)want->rows[i]);
+            fprintf(stderr, "%s, %s: token %lld column %lld: %lld, wanted %lld\n", og_addr_type_of(addr)->name, what,
+                    (long long)(i / columns), (long long)(i % columns), (long long)got[i], (long long)want->rows[i]);
             og_test_fail(__FILE__, __LINE__, what);
         }
 }
@@ -90,8 +83,7 @@ static void ranges_and_threads(const og_addr *addr, og_pool **pools) {
     const og_addr_layout *l = og_addr_layout_of(addr);
     sample s = drawn(addr, 40000 + draw(9000));
     int64_t n = s.stream.n, cells = n * l->n_columns;
-    CHECK_OK(
-        og_addr_map(addr, &s.stream, NULL, NULL, s.rows, s.live, signs_of(addr, s.signs), &err));
+    CHECK_OK(og_addr_map(addr, &s.stream, NULL, NULL, s.rows, s.live, signs_of(addr, s.signs), &err));
     for (int64_t i = 0; i < cells; i++) {
         const og_column *c = &l->columns[i % l->n_columns];
         CHECK(s.rows[i] == OG_ROW_NONE || (s.rows[i] >= c->base && s.rows[i] < c->base + c->rows));
@@ -102,15 +94,13 @@ static void ranges_and_threads(const og_addr *addr, og_pool **pools) {
     int32_t *signs = og_alloc(n, sizeof *signs);
     for (int p = 0; p < 3; p++) {
         memset(rows, 0x77, (size_t)cells * sizeof *rows);
-        CHECK_OK(
-            og_addr_map(addr, &s.stream, NULL, pools[p], rows, live, signs_of(addr, signs), &err));
+        CHECK_OK(og_addr_map(addr, &s.stream, NULL, pools[p], rows, live, signs_of(addr, signs), &err));
         same_rows(addr, &s, 0, n, rows, "threads");
         CHECK(!memcmp(live, s.live, (size_t)cells));
         if (signs_of(addr, signs)) CHECK(!memcmp(signs, s.signs, (size_t)n * sizeof *signs));
     }
     if (og_addr_type_of(addr)->signs == NULL)
-        CHECK_FAILS(og_addr_map(addr, &s.stream, NULL, NULL, rows, NULL, signs, &err), OG_EINVAL,
-                    "sign");
+        CHECK_FAILS(og_addr_map(addr, &s.stream, NULL, NULL, rows, NULL, signs, &err), OG_EINVAL, "sign");
 
     /* A bad code is named, whichever part finds it, and the first one of them. */
     int64_t at = n - 5, early = 17000;
@@ -137,10 +127,8 @@ static void streamed(const og_addr *addr, int64_t n, int64_t step) {
     og_error err;
     const og_addr_layout *l = og_addr_layout_of(addr);
     sample s = drawn(addr, n);
-    CHECK_OK(
-        og_addr_map(addr, &s.stream, NULL, NULL, s.rows, s.live, signs_of(addr, s.signs), &err));
-    int64_t *rows = og_alloc(n * l->n_columns, sizeof *rows),
-            bytes = og_history_bytes(&l->window, l->width);
+    CHECK_OK(og_addr_map(addr, &s.stream, NULL, NULL, s.rows, s.live, signs_of(addr, s.signs), &err));
+    int64_t *rows = og_alloc(n * l->n_columns, sizeof *rows), bytes = og_history_bytes(&l->window, l->width);
     uint8_t *live = og_alloc(n * l->n_columns, 1);
     int32_t *signs = og_alloc(n, sizeof *signs);
     void *memory = og_alloc(bytes, 1), *kept = og_alloc(bytes, 1);
@@ -148,10 +136,8 @@ static void streamed(const og_addr *addr, int64_t n, int64_t step) {
     for (int64_t from = 0, d = 0; from <= n;) {
         int64_t length = step ? step : draw(40), to = from + length < n ? from + length : n;
         int64_t first = d, starts[64], n_docs = 0;
-        for (; d < s.stream.n_docs && s.starts[d] < to && n_docs < 64; d++)
-            starts[n_docs++] = s.starts[d] - from;
-        if (n_docs == 64)
-            to = s.starts[d - 1], n_docs--, d--; /* so many empty documents: end where they do */
+        for (; d < s.stream.n_docs && s.starts[d] < to && n_docs < 64; d++) starts[n_docs++] = s.starts[d] - from;
+        if (n_docs == 64) to = s.starts[d - 1], n_docs--, d--; /* so many empty documents: end where they do */
         (void)first;
         og_stream piece = {.codes = s.codes + from * l->width,
                            .n = to - from,
@@ -160,12 +146,11 @@ static void streamed(const og_addr *addr, int64_t n, int64_t step) {
                            .n_docs = n_docs};
         if (draw(4) == 0) {
             memcpy(kept, memory, (size_t)bytes);
-            CHECK_OK(og_addr_map(addr, &piece, history, NULL, rows + from * l->n_columns, NULL,
-                                 NULL, &err));
+            CHECK_OK(og_addr_map(addr, &piece, history, NULL, rows + from * l->n_columns, NULL, NULL, &err));
             memcpy(memory, kept, (size_t)bytes);
         }
-        CHECK_OK(og_addr_map(addr, &piece, history, NULL, rows + from * l->n_columns,
-                             live + from * l->n_columns, signs_of(addr, signs + from), &err));
+        CHECK_OK(og_addr_map(addr, &piece, history, NULL, rows + from * l->n_columns, live + from * l->n_columns,
+                             signs_of(addr, signs + from), &err));
         if (to == n && from == n) break;
         from = to;
     }
@@ -201,10 +186,9 @@ static int64_t sharded(const og_addr *addr, int64_t rounds) {
             }
         cuts[shards] = n;
         for (int64_t turn = 0; turn < shards; turn++) {
-            int64_t shard =
-                turn % 2 ? shards - 1 - turn / 2 : turn / 2; /* first, last, second ... */
-            int64_t from = cuts[shard], to = cuts[shard + 1], back = from < halo ? from : halo,
-                    starts[2][80], n_docs[2] = {0, 0};
+            int64_t shard = turn % 2 ? shards - 1 - turn / 2 : turn / 2; /* first, last, second ... */
+            int64_t from = cuts[shard], to = cuts[shard + 1], back = from < halo ? from : halo, starts[2][80],
+                    n_docs[2] = {0, 0};
             for (int64_t d = 0; d < s.stream.n_docs; d++) {
                 int64_t at = s.starts[d];
                 if (at >= from - back && at < from) starts[0][n_docs[0]++] = at - (from - back);
@@ -222,8 +206,7 @@ static int64_t sharded(const og_addr *addr, int64_t rounds) {
                              .doc_starts = starts[1],
                              .n_docs = n_docs[1]};
             CHECK_OK(og_history_push(history, &l->window, &past, &err));
-            CHECK_OK(og_addr_map(addr, &own, history, NULL, rows + from * l->n_columns, NULL, NULL,
-                                 &err));
+            CHECK_OK(og_addr_map(addr, &own, history, NULL, rows + from * l->n_columns, NULL, NULL, &err));
         }
         same_rows(addr, &s, 0, n, rows, "sharded");
         cases++;
@@ -248,11 +231,10 @@ static int64_t poked(const og_addr *addr) {
         int64_t *rows = og_alloc(40 * l->n_columns, sizeof *rows);
         CHECK_OK(og_addr_map(addr, &s.stream, NULL, NULL, s.rows, NULL, NULL, &err));
         for (int64_t i = (s.starts[1] - 1 - draw(5)) * l->width; i < s.starts[1] * l->width; i++)
-            s.codes[i] = (int32_t)(l->least_code + (s.codes[i] - l->least_code + 1 + draw(3)) %
-                                                       (l->code_limit - l->least_code));
+            s.codes[i] =
+                (int32_t)(l->least_code + (s.codes[i] - l->least_code + 1 + draw(3)) % (l->code_limit - l->least_code));
         CHECK_OK(og_addr_map(addr, &s.stream, NULL, NULL, rows, NULL, NULL, &err));
-        for (int64_t i = s.starts[1] * l->n_columns; i < 40 * l->n_columns; i++)
-            changed += rows[i] != s.rows[i];
+        for (int64_t i = s.starts[1] * l->n_columns; i < 40 * l->n_columns; i++) changed += rows[i] != s.rows[i];
         og_release(rows);
         freed(&s);
     }
@@ -294,8 +276,7 @@ static void short_of_memory(const char *yaml) {
             CHECK(status == OG_OK && memcmp(kept, memory, (size_t)bytes));
             break;
         }
-        CHECK(status == OG_ENOMEM && og_alloc_count() == before &&
-              !memcmp(kept, memory, (size_t)bytes));
+        CHECK(status == OG_ENOMEM && og_alloc_count() == before && !memcmp(kept, memory, (size_t)bytes));
     }
     og_release(memory);
     og_release(kept);
@@ -312,13 +293,11 @@ static void bad_history(const char *yaml) {
         void *memory = og_alloc(og_history_bytes(&l->window, l->width), 1);
         og_history *history = og_history_reset(memory, &l->window, l->width);
         int32_t code = (int32_t)l->code_limit, fine = (int32_t)l->least_code;
-        og_stream past = {.codes = &code, .n = 1, .width = 1},
-                  now = {.codes = &fine, .n = 1, .width = 1};
+        og_stream past = {.codes = &code, .n = 1, .width = 1}, now = {.codes = &fine, .n = 1, .width = 1};
         int64_t rows[256];
         CHECK(l->n_columns <= 256);
         CHECK_OK(og_history_push(history, &l->window, &past, &err));
-        CHECK_FAILS(og_addr_map(addr, &now, history, NULL, rows, NULL, NULL, &err), OG_EINVAL,
-                    "history");
+        CHECK_FAILS(og_addr_map(addr, &now, history, NULL, rows, NULL, NULL, &err), OG_EINVAL, "history");
         og_release(memory);
     }
     og_addr_free(addr);
@@ -332,12 +311,11 @@ int main(void) {
     int64_t splits = 0, standing = og_alloc_count();
     for (int i = 0; og_addr_types[i]; i++, schemes++) {
         const og_addr_type *type = og_addr_types[i];
-        CHECK(type->abi == OG_ABI && type->name && type->summary && type->source && type->keys &&
-              type->create && type->rows);
+        CHECK(type->abi == OG_ABI && type->name && type->summary && type->source && type->keys && type->create &&
+              type->rows);
         CHECK(og_addr_find(type->name) == type);
         char yaml[256], other[320];
-        snprintf(yaml, sizeof yaml, "{scheme: %s}",
-                 type->name); /* its source's defaults are enough */
+        snprintf(yaml, sizeof yaml, "{scheme: %s}", type->name); /* its source's defaults are enough */
         og_addr *addr = made(yaml), *again = made(yaml);
         CHECK(!strcmp(og_addr_fingerprint(addr), og_addr_fingerprint(again)) &&
               strlen(og_addr_fingerprint(addr)) == 64);
@@ -351,15 +329,13 @@ int main(void) {
         if (strcmp(type->name, "random_row")) splits += sharded(addr, 800);
         CHECK(poked(addr) == 0);
         og_addr_free(addr);
-        static const char *const windows[] = {"{fill: leak}",
-                                              "{breaks: {modality: latch}, fill: zero_vec}",
+        static const char *const windows[] = {"{fill: leak}", "{breaks: {modality: latch}, fill: zero_vec}",
                                               "{fill: backoff}", "{fill: row0, span: max_order}"};
         for (size_t w = 0; w < sizeof windows / sizeof *windows; w++) {
             snprintf(other, sizeof other, "{scheme: %s, window: %s}", type->name, windows[w]);
             addr = made(other);
             int64_t changed = poked(addr);
-            int context =
-                og_addr_layout_of(addr)->window.max_order > 1 && strcmp(type->name, "random_row");
+            int context = og_addr_layout_of(addr)->window.max_order > 1 && strcmp(type->name, "random_row");
             CHECK(w == 0 && context ? changed > 0 : changed == 0);
             for (int64_t step = 0; step < 3; step++) streamed(addr, 200, step);
             og_addr_free(addr);

@@ -21,8 +21,8 @@ static og_addr *made(const char *yaml) {
 }
 
 /* The documented formula, one n-gram at a time. */
-static int64_t formula(uint64_t seed, int32_t order, int32_t head, const int32_t *code,
-                       const int8_t *tag, uint64_t rows) {
+static int64_t formula(uint64_t seed, int32_t order, int32_t head, const int32_t *code, const int8_t *tag,
+                       uint64_t rows) {
     uint64_t key = og_splitmix64(seed), z = og_splitmix64(~key + (uint64_t)(head * 64 + order));
     for (int k = 0; k < order; k++)
         z += (uint64_t)((int64_t)code[k] + 1) *
@@ -58,8 +58,7 @@ static void levels(void) {
                     uint64_t bits = og_random_bits((uint64_t)(round * 5 + k), (uint64_t)i);
                     code[k][i] = round % 7 == 0
                                      ? (bits % 3 ? INT32_MAX : -1)
-                                     : (int32_t)(bits % 200000) -
-                                           (bits % 50 == 0 ? (int32_t)(bits % 200000) + 1 : 0);
+                                     : (int32_t)(bits % 200000) - (bits % 50 == 0 ? (int32_t)(bits % 200000) + 1 : 0);
                     tag[k][i] = tags == 2 ? (int8_t)(bits >> 40 & 3) : cells.constant_tag[k];
                 }
             }
@@ -70,12 +69,10 @@ static void levels(void) {
                     int8_t tags[5];
                     for (int k = 0; k < 5; k++) codes[k] = code[k][i], tags[k] = tag[k][i];
                     const og_column *column = &layout->columns[c];
-                    want[i * 8 + c] =
-                        column->base + formula(seeds[which], column->order, column->head, codes,
-                                               tags, (uint64_t)column->rows);
+                    want[i * 8 + c] = column->base + formula(seeds[which], column->order, column->head, codes, tags,
+                                                             (uint64_t)column->rows);
                     CHECK(got[i * 8 + c] == want[i * 8 + c]);
-                    CHECK(got[i * 8 + c] >= column->base &&
-                          got[i * 8 + c] < column->base + column->rows);
+                    CHECK(got[i * 8 + c] >= column->base && got[i * 8 + c] < column->base + column->rows);
                 }
         }
         og_addr_free(addr);
@@ -83,12 +80,10 @@ static void levels(void) {
     /* The same multipliers through every level, straight. */
     uint64_t multipliers[OG_MIX64_TAGS * 5 * 3];
     og_mix64_column columns[12];
-    for (int i = 0; i < OG_MIX64_TAGS * 15; i++)
-        multipliers[i] = og_random_bits(9, (uint64_t)i) | 1;
+    for (int i = 0; i < OG_MIX64_TAGS * 15; i++) multipliers[i] = og_random_bits(9, (uint64_t)i) | 1;
     for (int c = 0; c < 12; c++)
-        columns[c] =
-            (og_mix64_column){c / 3 + 2, c % 3, og_random_bits(10, (uint64_t)c),
-                              og_random_bits(11, (uint64_t)c) >> (c * 4 + 1), (uint64_t)c << 50};
+        columns[c] = (og_mix64_column){c / 3 + 2, c % 3, og_random_bits(10, (uint64_t)c),
+                                       og_random_bits(11, (uint64_t)c) >> (c * 4 + 1), (uint64_t)c << 50};
     og_mix64 mix = {12, 3, 5, columns, multipliers};
     int tried = 0;
     for (int32_t level = 1; level <= 2; level++) {
@@ -97,15 +92,13 @@ static void levels(void) {
         tried++;
         for (int round = 0; round < 300; round++) {
             static int64_t a[OG_BLOCK * 12 + 16], b[OG_BLOCK * 12 + 16];
-            og_cells cells = {
-                .n = round % 4 == 3 ? OG_BLOCK : 1 + round % 61, .order = 5, .width = 1};
+            og_cells cells = {.n = round % 4 == 3 ? OG_BLOCK : 1 + round % 61, .order = 5, .width = 1};
             for (int k = 0; k < 5; k++) {
                 cells.code[k] = code[k];
                 cells.constant_tag[k] = (int8_t)(round % 5);
                 if (round % 2) cells.tag[k] = tag[k];
                 for (int i = 0; i < OG_BLOCK; i++)
-                    code[k][i] = (int32_t)og_random_below((uint64_t)round,
-                                                          (uint64_t)(k * OG_BLOCK + i), INT32_MAX) -
+                    code[k][i] = (int32_t)og_random_below((uint64_t)round, (uint64_t)(k * OG_BLOCK + i), INT32_MAX) -
                                  (i % 9 == 0);
             }
             memset(a, 0x5a, sizeof a);
@@ -120,8 +113,7 @@ static void levels(void) {
 
 /* Share of the ideal number of distinct rows when one cell sweeps the vocabulary. */
 static void spread(void) {
-    static const int32_t vocabs[] = {8192,   16384,  32000,  50257,  65536,
-                                     100352, 129280, 131072, 151936, 155648};
+    static const int32_t vocabs[] = {8192, 16384, 32000, 50257, 65536, 100352, 129280, 131072, 151936, 155648};
     static const int64_t sizes[] = {65536,   65537,    1 << 18, 1 << 20,  1000003,
                                     6400000, 16000000, 1 << 24, 16000057, INT64_C(1) << 27};
     static int32_t code[5][OG_BLOCK];
@@ -141,10 +133,8 @@ static void spread(void) {
                     int64_t distinct = 0, changed_not = 0, last = -1;
                     memset(seen, 0, (size_t)(sizes[s] / 8 + 1));
                     for (int32_t at = 0; at < vocabs[v]; at += OG_BLOCK) {
-                        og_cells cells = {.n =
-                                              vocabs[v] - at < OG_BLOCK ? vocabs[v] - at : OG_BLOCK,
-                                          .order = 5,
-                                          .width = 1};
+                        og_cells cells = {
+                            .n = vocabs[v] - at < OG_BLOCK ? vocabs[v] - at : OG_BLOCK, .order = 5, .width = 1};
                         for (int k = 0; k < 5; k++) {
                             cells.code[k] = code[k];
                             for (int i = 0; i < OG_BLOCK; i++)
@@ -159,14 +149,12 @@ static void spread(void) {
                             last = row;
                         }
                     }
-                    double r = (double)sizes[s],
-                           ideal = r * -expm1((double)vocabs[v] * log1p(-1 / r));
+                    double r = (double)sizes[s], ideal = r * -expm1((double)vocabs[v] * log1p(-1 / r));
                     double share = (double)distinct / ideal;
                     if (share < worst) worst = share;
                     if (share < 0.99 || changed_not > 40)
-                        fprintf(stderr, "V %d rows %lld order %d lag %d: %lld distinct of %.0f\n",
-                                vocabs[v], (long long)sizes[s], c + 2, lag, (long long)distinct,
-                                ideal);
+                        fprintf(stderr, "V %d rows %lld order %d lag %d: %lld distinct of %.0f\n", vocabs[v],
+                                (long long)sizes[s], c + 2, lag, (long long)distinct, ideal);
                     CHECK(share >= 0.99);
                 }
         og_addr_free(addr);
@@ -186,8 +174,7 @@ static void load(void) {
         int64_t n = 0;
         for (int a = 0; a < 1024; a++)
             for (int b = 0; b < 1024; b += OG_BLOCK) {
-                og_cells cells = {
-                    .n = OG_BLOCK, .order = 2, .width = 1, .code = {code[0], code[1]}};
+                og_cells cells = {.n = OG_BLOCK, .order = 2, .width = 1, .code = {code[0], code[1]}};
                 for (int i = 0; i < OG_BLOCK; i++) {
                     code[0][i] = shape == 0 ? a : shape == 1 ? a * 64 : a << 13;
                     code[1][i] = shape == 0 ? b + i : shape == 1 ? (b + i) * 128 : (b + i) << 16;
@@ -196,8 +183,7 @@ static void load(void) {
                 for (int i = 0; i < OG_BLOCK; i++) count[rows[i]]++, n++;
             }
         double expected = (double)n / 4096, chi = 0;
-        for (int r = 0; r < 4096; r++)
-            chi += ((double)count[r] - expected) * ((double)count[r] - expected) / expected;
+        for (int r = 0; r < 4096; r++) chi += ((double)count[r] - expected) * ((double)count[r] - expected) / expected;
         double z = (chi - 4095) / sqrt(2 * 4095.0);
         printf("chi-square of shape %d: %.0f (z %.2f)\n", shape, chi, z);
         CHECK(fabs(z) < 5);
@@ -216,8 +202,7 @@ static void sizes_of_rows(void) {
     og_addr_free(addr);
     addr = made("{scheme: mix64}");
     CHECK(og_addr_layout_of(addr)->columns[0].rows == 1000003);
-    og_addr *same = made("{scheme: mix64, heads: 1, orders: [2, 3, 4, 5]}"),
-            *other = made("{scheme: mix64, seed: 1}");
+    og_addr *same = made("{scheme: mix64, heads: 1, orders: [2, 3, 4, 5]}"), *other = made("{scheme: mix64, seed: 1}");
     CHECK(!strcmp(og_addr_fingerprint(addr), og_addr_fingerprint(same)));
     CHECK(strcmp(og_addr_fingerprint(addr), og_addr_fingerprint(other)));
     og_addr_free(addr), og_addr_free(same), og_addr_free(other);
@@ -243,13 +228,11 @@ static void sizes_of_rows(void) {
     int64_t rows[12];
     og_stream s = {codes, 3, 1, NULL, 0, NULL, NULL};
     addr = made("{scheme: mix64, vocab: 7}");
-    CHECK_FAILS(og_addr_map(addr, &s, NULL, NULL, rows, NULL, NULL, &err), OG_EINVAL,
-                "code -2 at position 1");
+    CHECK_FAILS(og_addr_map(addr, &s, NULL, NULL, rows, NULL, NULL, &err), OG_EINVAL, "code -2 at position 1");
     codes[1] = INT32_MIN;
     CHECK_FAILS(og_addr_map(addr, &s, NULL, NULL, rows, NULL, NULL, &err), OG_EINVAL, "mix64");
     codes[1] = 0;
-    CHECK_FAILS(og_addr_map(addr, &s, NULL, NULL, rows, NULL, NULL, &err), OG_EINVAL,
-                "code 7 at position 2");
+    CHECK_FAILS(og_addr_map(addr, &s, NULL, NULL, rows, NULL, NULL, &err), OG_EINVAL, "code 7 at position 2");
     og_addr_free(addr);
 }
 

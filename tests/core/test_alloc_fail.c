@@ -14,7 +14,7 @@ static og_error err;
 static char path[512];
 
 /* Hands `status` on when a step failed, after freeing. */
-#define STEP(expression)                                                                           \
+#define STEP(expression)                                                                                               \
     if (status == OG_OK) status = (expression)
 
 static char big_yaml[40000];
@@ -147,8 +147,7 @@ static og_status use_grow(void) {
 int main(void) {
     snprintf(path, sizeof path, "%s/alloc-fail-%ld", OG_TEST_BINARY_DIR, (long)getpid());
     size_t n = 0;
-    for (int i = 0; i < 500; i++)
-        n += (size_t)sprintf(big_yaml + n, "key%d: {a: [1, 2], b: text, c: [{d: 1.5}]}\n", i);
+    for (int i = 0; i < 500; i++) n += (size_t)sprintf(big_yaml + n, "key%d: {a: [1, 2], b: text, c: [{d: 1.5}]}\n", i);
     sprintf(big_yaml + n, "train: {lr: &x [1]}\nalias: *x\n");
     CHECK_ALLOC_FAILS(use_yaml("train: {lr: 1, list: [1, 2, 3]}\ntext: 'x'\n"), 8);
     CHECK_ALLOC_FAILS(use_yaml(big_yaml), 12);

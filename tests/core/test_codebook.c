@@ -20,24 +20,22 @@ static og_config *tree(const char *json) {
 
 static og_codebook *make(const char *preprocess) {
     og_codebook *codebook;
-    CHECK_OK(og_codebook_new("rvq", OG_IMAGE, 2, 3, 2, codes, preprocess ? tree(preprocess) : NULL,
-                             NULL, &codebook, &err));
+    CHECK_OK(
+        og_codebook_new("rvq", OG_IMAGE, 2, 3, 2, codes, preprocess ? tree(preprocess) : NULL, NULL, &codebook, &err));
     return codebook;
 }
 
-static void refuse(int32_t modality, const char *quantizer, int32_t levels, int64_t size,
-                   int64_t dim, const float *values, const char *word) {
+static void refuse(int32_t modality, const char *quantizer, int32_t levels, int64_t size, int64_t dim,
+                   const float *values, const char *word) {
     og_codebook *codebook = NULL;
     err.message[0] = 0;
-    CHECK(og_codebook_new(quantizer, modality, levels, size, dim, values, NULL, NULL, &codebook,
-                          &err) == OG_EINVAL);
+    CHECK(og_codebook_new(quantizer, modality, levels, size, dim, values, NULL, NULL, &codebook, &err) == OG_EINVAL);
     if (!strstr(err.message, word)) og_test_fail(__FILE__, __LINE__, err.message);
     CHECK(!codebook);
 }
 
 static void in_memory(void) {
-    og_codebook *a = make("{\"patch\":8}"), *b = make("{ \"patch\" : 8 }"),
-                *c = make("{\"patch\":4}"), *d = make(NULL);
+    og_codebook *a = make("{\"patch\":8}"), *b = make("{ \"patch\" : 8 }"), *c = make("{\"patch\":4}"), *d = make(NULL);
     CHECK(!strcmp(a->fingerprint, b->fingerprint)); /* spacing says nothing */
     CHECK(strcmp(a->fingerprint, c->fingerprint) && strcmp(a->fingerprint, d->fingerprint));
     /* The fingerprint is what omnigram/codebook.h says it is. */
@@ -67,8 +65,7 @@ static void in_memory(void) {
 
 static void round_trip(const char *path) {
     og_codebook *made, *read;
-    CHECK_OK(og_codebook_new("rvq", OG_AUDIO, 2, 3, 2, codes,
-                             tree("{\"mel\":{\"bands\":64},\"rate_hz\":16000}"),
+    CHECK_OK(og_codebook_new("rvq", OG_AUDIO, 2, 3, 2, codes, tree("{\"mel\":{\"bands\":64},\"rate_hz\":16000}"),
                              tree("{\"val\":{\"mse\":0.25}}"), &made, &err));
     CHECK_OK(og_codebook_save(made, path, &err));
     CHECK_OK(og_codebook_load(path, &read, &err));
@@ -126,11 +123,9 @@ static void write_with(const char *path, const char *key, const char *value) {
     og_arrays_writer *writer;
     CHECK_OK(og_arrays_writer_new(path, &writer, &err));
     for (int i = 0; i < 5; i++)
-        if (strcmp(keys[i], key))
-            CHECK_OK(og_arrays_writer_metadata(writer, keys[i], values[i], &err));
+        if (strcmp(keys[i], key)) CHECK_OK(og_arrays_writer_metadata(writer, keys[i], values[i], &err));
     if (value) CHECK_OK(og_arrays_writer_metadata(writer, key, value, &err));
-    CHECK_OK(og_arrays_writer_declare(writer, strcmp(key, "codes") ? "codes" : "other", OG_F32, 3,
-                                      shape, &err));
+    CHECK_OK(og_arrays_writer_declare(writer, strcmp(key, "codes") ? "codes" : "other", OG_F32, 3, shape, &err));
     CHECK_OK(og_arrays_writer_append(writer, codes, sizeof codes, &err));
     CHECK_OK(og_arrays_writer_commit(writer, &err));
 }

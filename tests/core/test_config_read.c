@@ -76,17 +76,25 @@ static void expect(const char *text, const char *message) {
 static void test_faults(void) {
     expect("tables:\n  image:\n    rows: 1\n    colums: 2\n",
            "q.yaml:4: tables.image.colums: unknown key; did you mean 'columns'?");
-    expect("tables:\n  image: {rows: 1,\n rowz: 3}\n", "q.yaml:3: tables.image.rowz: unknown key; did you mean 'rows'?");
-    expect("tables:\n  image: {qqqqqqqq: 3}\n", "q.yaml:2: tables.image.qqqqqqqq: unknown key; known are: rows, columns, "
+    expect("tables:\n  image: {rows: 1,\n rowz: 3}\n",
+           "q.yaml:3: tables.image.rowz: unknown key; did you mean 'rows'?");
+    expect("tables:\n  image: {qqqqqqqq: 3}\n",
+           "q.yaml:2: tables.image.qqqqqqqq: unknown key; known are: rows, columns, "
            "scale, wrap, mode, name, orders, lags, extra");
     expect("tables:\n  image:\n    mode: hf\n", "q.yaml:3: tables.image.rows: missing; it is rows of the table");
-    expect("tables:\n  image: {rows: 0}\n", "q.yaml:2: tables.image.rows: the integer 0 is out of limits: 1 .. 1000000000000");
-    expect("tables:\n  image: {rows: 1e6}\n", "q.yaml:2: tables.image.rows: wants an integer, not the number 1000000.0 (write 1000000)");
+    expect("tables:\n  image: {rows: 0}\n",
+           "q.yaml:2: tables.image.rows: the integer 0 is out of limits: 1 .. 1000000000000");
+    expect("tables:\n  image: {rows: 1e6}\n",
+           "q.yaml:2: tables.image.rows: wants an integer, not the number 1000000.0 (write 1000000)");
     expect("tables:\n  image: {rows: '7'}\n", "q.yaml:2: tables.image.rows: wants an integer, not the text '7'");
-    expect("tables:\n  image: {rows: 7, wrap: yes}\n", "q.yaml:2: tables.image.wrap: wants true or false, not the text 'yes'");
-    expect("tables:\n  image: {rows: 7, scale: 1.5}\n", "q.yaml:2: tables.image.scale: the number 1.5 is out of limits: 0 .. 1");
-    expect("tables:\n  image: {rows: 7, scale: .nan}\n", "q.yaml:2: tables.image.scale: the number nan is out of limits: 0 .. 1");
-    expect("tables:\n  image: {rows: 7, name: 3}\n", "q.yaml:2: tables.image.name: wants text, not the integer 3 (quote it)");
+    expect("tables:\n  image: {rows: 7, wrap: yes}\n",
+           "q.yaml:2: tables.image.wrap: wants true or false, not the text 'yes'");
+    expect("tables:\n  image: {rows: 7, scale: 1.5}\n",
+           "q.yaml:2: tables.image.scale: the number 1.5 is out of limits: 0 .. 1");
+    expect("tables:\n  image: {rows: 7, scale: .nan}\n",
+           "q.yaml:2: tables.image.scale: the number nan is out of limits: 0 .. 1");
+    expect("tables:\n  image: {rows: 7, name: 3}\n",
+           "q.yaml:2: tables.image.name: wants text, not the integer 3 (quote it)");
     expect("tables:\n  image: {rows: 7, name: ninechars}\n",
            "q.yaml:2: tables.image.name: the text 'ninechars' is out of limits: 1 .. 8 bytes");
     expect("tables:\n  image: {rows: 7, mode: severing}\n",

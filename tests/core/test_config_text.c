@@ -132,19 +132,24 @@ static void test_json(void) {
     CHECK(strcmp(og_config_place(og_config_get(root, "b.3")), "a.json:6") == 0);
     CHECK(strcmp(og_config_place(og_config_get(root, "b.3.c")), "a.json:7") == 0);
     og_config_free(root);
-    CHECK_FAILS(og_config_from_json("{\"a\": 1,\n\"a\": 2}", 17, "a.json", &root, &err), OG_EFORMAT, "a.json:2: JSON: duplicate");
-    CHECK_FAILS(og_config_from_json("{\"a\": 9223372036854775808}", 26, "a.json", &root, &err), OG_EFORMAT, "a.json:1: JSON: too big integer");
+    CHECK_FAILS(og_config_from_json("{\"a\": 1,\n\"a\": 2}", 17, "a.json", &root, &err), OG_EFORMAT,
+                "a.json:2: JSON: duplicate");
+    CHECK_FAILS(og_config_from_json("{\"a\": 9223372036854775808}", 26, "a.json", &root, &err), OG_EFORMAT,
+                "a.json:1: JSON: too big integer");
     CHECK_FAILS(og_config_from_json("[1] 2", 5, "a.json", &root, &err), OG_EFORMAT, "end of file expected");
-    CHECK_FAILS(og_config_from_json("\"x\"", 3, "a.json", &root, &err), OG_EFORMAT, "a.json:1: JSON: '[' or '{' expected");
+    CHECK_FAILS(og_config_from_json("\"x\"", 3, "a.json", &root, &err), OG_EFORMAT,
+                "a.json:1: JSON: '[' or '{' expected");
     CHECK_FAILS(og_config_from_json("[\"\\u0000\"]", 10, "a.json", &root, &err), OG_EFORMAT, "a.json:1");
 }
 
 static void test_numbers(void) {
     /* what Python's json.dumps writes */
-    expect(json("[0.1, 1e16, 1e15, 123456789012345680.0, 1e-4, 1e-5, 5e-324, 1.7976931348623157e308, 2.5e-7, 100.0, "
-                "0.30000000000000004, 1e22, 1e23, 9007199254740993.0, -1.5, 5.9604644775390625e-08, 9.5367431640625e-07]"),
-           "[0.1,1e+16,1000000000000000.0,1.2345678901234568e+17,0.0001,1e-05,5e-324,1.7976931348623157e+308,2.5e-07,100.0,"
-           "0.30000000000000004,1e+22,1e+23,9007199254740992.0,-1.5,5.960464477539063e-08,9.5367431640625e-07]");
+    expect(
+        json("[0.1, 1e16, 1e15, 123456789012345680.0, 1e-4, 1e-5, 5e-324, 1.7976931348623157e308, 2.5e-7, 100.0, "
+             "0.30000000000000004, 1e22, 1e23, 9007199254740993.0, -1.5, 5.9604644775390625e-08, 9.5367431640625e-07]"),
+        "[0.1,1e+16,1000000000000000.0,1.2345678901234568e+17,0.0001,1e-05,5e-324,1.7976931348623157e+308,2.5e-07,100."
+        "0,"
+        "0.30000000000000004,1e+22,1e+23,9007199254740992.0,-1.5,5.960464477539063e-08,9.5367431640625e-07]");
     char *text;
     og_config *root = json("[1e-05, 1e+16]");
     CHECK_OK(og_config_to_yaml(root, &text, &err));
@@ -158,8 +163,10 @@ static void test_numbers(void) {
 }
 
 static void test_strings(void) {
-    expect(json("[\"\\u0001\\t\\b\\f\\r\\n\\\"\\\\/\\u007f\\u0085\\u2028\\ufeff\", \"a: b\", \"- x\", \"#\", \"1e5\", \" a \", \"No\", \"\\uffff\"]"),
-           "[\"\\u0001\\t\\b\\f\\r\\n\\\"\\\\/\x7f\xc2\x85\xe2\x80\xa8\xef\xbb\xbf\",\"a: b\",\"- x\",\"#\",\"1e5\",\" a \",\"No\",\"\xef\xbf\xbf\"]");
+    expect(json("[\"\\u0001\\t\\b\\f\\r\\n\\\"\\\\/\\u007f\\u0085\\u2028\\ufeff\", \"a: b\", \"- x\", \"#\", \"1e5\", "
+                "\" a \", \"No\", \"\\uffff\"]"),
+           "[\"\\u0001\\t\\b\\f\\r\\n\\\"\\\\/\x7f\xc2\x85\xe2\x80\xa8\xef\xbb\xbf\",\"a: b\",\"- x\",\"#\",\"1e5\",\" "
+           "a \",\"No\",\"\xef\xbf\xbf\"]");
     char text[4096] = "{\"";
     memset(text + 2, 'k', 1500); /* longer than libyaml's simple keys */
     strcpy(text + 1502, "\":1}");
@@ -178,15 +185,18 @@ static void test_override(void) {
     CHECK_OK(og_config_override(root, "list.2.x=a=b", &err));
     CHECK_OK(og_config_override(root, "empty=", &err));
     CHECK(strcmp(og_config_place(og_config_get(root, "a.b.c.1")), "--a.b.c") == 0);
-    CHECK_FAILS(og_config_override(root, "train.lr.x=1", &err), OG_EINVAL, "--train.lr.x: 'lr' is the number 0.0003 (at --train.lr), not a map");
-    CHECK_FAILS(og_config_override(root, "list.3=1", &err), OG_EINVAL, "'3' is no element of a.yaml:2: list, a list of 3");
+    CHECK_FAILS(og_config_override(root, "train.lr.x=1", &err), OG_EINVAL,
+                "--train.lr.x: 'lr' is the number 0.0003 (at --train.lr), not a map");
+    CHECK_FAILS(og_config_override(root, "list.3=1", &err), OG_EINVAL,
+                "'3' is no element of a.yaml:2: list, a list of 3");
     CHECK_FAILS(og_config_override(root, "list.x=1", &err), OG_EINVAL, "'x' is no element");
     CHECK_FAILS(og_config_override(root, "train.lr", &err), OG_EINVAL, "write a.b=value");
     CHECK_FAILS(og_config_override(root, "=1", &err), OG_EINVAL, "write a.b=value");
     CHECK_FAILS(og_config_override(root, "a..b=1", &err), OG_EINVAL, "write a.b=value");
     CHECK_FAILS(og_config_override(root, "a.=1", &err), OG_EINVAL, "write a.b=value");
     CHECK_FAILS(og_config_override(root, "a=[1", &err), OG_EFORMAT, "YAML: while parsing a flow sequence");
-    expect(root, "{\"a\":{\"b\":{\"c\":[1,\"x\"]}},\"empty\":null,\"list\":[1,7,{\"x\":\"a=b\"}],\"nothing\":{\"is\":{\"y\":\"true\"}},"
+    expect(root, "{\"a\":{\"b\":{\"c\":[1,\"x\"]}},\"empty\":null,\"list\":[1,7,{\"x\":\"a=b\"}],\"nothing\":{\"is\":{"
+                 "\"y\":\"true\"}},"
                  "\"train\":{\"lr\":0.0003}}");
 }
 
@@ -214,7 +224,8 @@ static void test_get(void) {
     CHECK(!og_config_get(root, "a.c.2") && !og_config_get(root, "a.c.x") && !og_config_get(root, "a.b.c"));
     CHECK(!og_config_get(root, "") && !og_config_get(NULL, "a") && og_config_size(NULL) == 0);
     CHECK(strcmp(og_config_key_at(root, 1), "a") == 0 && !og_config_key_at(root, 2) && !og_config_at(root, -1));
-    CHECK_FAILS(og_config_i64(og_config_get(root, "a"), &value, &err), OG_EINVAL, "a.yaml:2: a: wants an integer, not a map of 2 keys");
+    CHECK_FAILS(og_config_i64(og_config_get(root, "a"), &value, &err), OG_EINVAL,
+                "a.yaml:2: a: wants an integer, not a map of 2 keys");
     og_config_free(root);
 }
 

@@ -43,15 +43,13 @@ static void levels_agree(void) {
     enum { N = 5000, WORDS = 300 };
     int64_t *ids = og_alloc(N, 8), *out = og_alloc(4 * N, 8);
     og_rank_word *words = og_alloc(WORDS, sizeof *words);
-    for (int64_t i = 0; i < N; i++)
-        ids[i] = 1000 + (int64_t)og_random_below(5, (uint64_t)i, WORDS * 64);
+    for (int64_t i = 0; i < N; i++) ids[i] = 1000 + (int64_t)og_random_below(5, (uint64_t)i, WORDS * 64);
     int64_t want = og_row_ops_of(OG_LEVEL_C)->rank(ids, N, 1000, words, WORDS, out, out + N);
     for (int32_t level = OG_LEVEL_AVX2; level <= OG_LEVEL_AVX512; level++) {
         const og_row_ops *ops = og_row_ops_of(level);
         if (!ops) continue;
         CHECK(ops->rank(ids, N, 1000, words, WORDS, out + 2 * N, out + 3 * N) == want);
-        CHECK(memcmp(out, out + 2 * N, (size_t)want * 8) == 0 &&
-              memcmp(out + N, out + 3 * N, N * 8) == 0);
+        CHECK(memcmp(out, out + 2 * N, (size_t)want * 8) == 0 && memcmp(out + N, out + 3 * N, N * 8) == 0);
     }
     og_release(ids);
     og_release(out);
@@ -65,14 +63,11 @@ int main(void) {
     int64_t *ids = og_alloc(MOST, 8);
     for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++) {
         int64_t n = sizes[z];
-        for (int bits = 0; bits <= 63;
-             bits += 7) { /* 0: all equal; 63: does not fit one word with its position */
-            for (int64_t i = 0; i < n; i++)
-                ids[i] = (int64_t)(og_random_bits(1, (uint64_t)i) >> 1 >> (63 - bits)) - 5;
+        for (int bits = 0; bits <= 63; bits += 7) { /* 0: all equal; 63: does not fit one word with its position */
+            for (int64_t i = 0; i < n; i++) ids[i] = (int64_t)(og_random_bits(1, (uint64_t)i) >> 1 >> (63 - bits)) - 5;
             holds(ids, n);
         }
-        for (int64_t each = 31; n && each <= 129;
-             each++) { /* round the ranges where ranking ends and sorting begins */
+        for (int64_t each = 31; n && each <= 129; each++) { /* round the ranges where ranking ends and sorting begins */
             if (each == 34) each = 127;
             for (int64_t i = 0; i < n; i++)
                 ids[i] = -7 + (int64_t)og_random_below(4, (uint64_t)i, (uint64_t)(each * n));

@@ -20,8 +20,7 @@ int main(void) {
     og_digest *digest;
     CHECK_OK(og_digest_new(&digest, &err));
     for (int64_t at = 0; at < 1000000; at += 999) /* in pieces */
-        CHECK_OK(
-            og_digest_add(digest, million + at, 1000000 - at < 999 ? 1000000 - at : 999, &err));
+        CHECK_OK(og_digest_add(digest, million + at, 1000000 - at < 999 ? 1000000 - at : 999, &err));
     CHECK_FAILS(og_digest_add(digest, "", -1, &err), OG_EINVAL, "-1");
     CHECK_OK(og_digest_end(digest, text, &err));
     CHECK(strcmp(text, wanted) == 0);

@@ -30,9 +30,7 @@ static double value_of(format f, uint32_t pattern) {
     return ldexp((double)(mantissa | 1u << f.m), (int)exponent - bias - f.m);
 }
 
-static uint32_t largest(format f) {
-    return f.has_infinity ? (((1u << f.e) - 1) << f.m) - 1 : (1u << (f.e + f.m)) - 2;
-}
+static uint32_t largest(format f) { return f.has_infinity ? (((1u << f.e) - 1) << f.m) - 1 : (1u << (f.e + f.m)) - 2; }
 
 /* Nearest pattern by bisection over all finite ones, ties to even, overflow as the format says. */
 static uint32_t oracle(format f, double value) {
@@ -42,8 +40,10 @@ static uint32_t oracle(format f, double value) {
     if (a > top) return sign | (f.has_infinity && a >= top + step / 2 ? high + 1 : high);
     while (low < high) { /* last pattern with value <= a */
         uint32_t middle = (low + high + 1) / 2;
-        if (value_of(f, middle) <= a) low = middle;
-        else high = middle - 1;
+        if (value_of(f, middle) <= a)
+            low = middle;
+        else
+            high = middle - 1;
     }
     if (low == largest(f)) return sign | low;
     double below = a - value_of(f, low), above = value_of(f, low + 1) - a;
@@ -69,16 +69,22 @@ static void test_all_patterns(void) {
         float b = og_f32_from_bf16((uint16_t)p), h = og_f32_from_f16((uint16_t)p);
         CHECK(og_bf16_from_f32(b) == p && og_f16_from_f32(h) == p); /* NaN payloads and -0 too */
         double sign = p & 0x8000 ? -1 : 1;
-        if (a < 0x7F80) CHECK((double)b == sign * value_of(bf16, a) && (uint32_t)!!signbit(b) == p >> 15);
-        else CHECK(a == 0x7F80 ? isinf(b) : isnan(b));
-        if (a < 0x7C00) CHECK((double)h == sign * value_of(f16, a) && (uint32_t)!!signbit(h) == p >> 15);
-        else CHECK(a == 0x7C00 ? isinf(h) : isnan(h));
+        if (a < 0x7F80)
+            CHECK((double)b == sign * value_of(bf16, a) && (uint32_t) !!signbit(b) == p >> 15);
+        else
+            CHECK(a == 0x7F80 ? isinf(b) : isnan(b));
+        if (a < 0x7C00)
+            CHECK((double)h == sign * value_of(f16, a) && (uint32_t) !!signbit(h) == p >> 15);
+        else
+            CHECK(a == 0x7C00 ? isinf(h) : isnan(h));
     }
     for (uint32_t p = 0; p < 256; p++) {
         float v = og_f32_from_e4m3((uint8_t)p);
         CHECK(og_e4m3_from_f32(v) == p);
-        if ((p & 0x7F) == 0x7F) CHECK(isnan(v));
-        else CHECK((double)v == (p & 0x80 ? -1 : 1) * value_of(e4m3, p & 0x7F));
+        if ((p & 0x7F) == 0x7F)
+            CHECK(isnan(v));
+        else
+            CHECK((double)v == (p & 0x80 ? -1 : 1) * value_of(e4m3, p & 0x7F));
         float scale = og_f32_from_ue8m0((uint8_t)p);
         CHECK(p == 255 ? isnan(scale) : (double)scale == ldexp(1, (int)p - 127));
     }

@@ -47,9 +47,7 @@ static og_status makes_stores(void) {
 
 static og_store *store; /* made before faults begin */
 
-static og_status fills(void) {
-    return og_store_fill(store, 1, 1.0, NULL, &err);
-}
+static og_status fills(void) { return og_store_fill(store, 1, 1.0, NULL, &err); }
 
 static og_status looks_up(void) {
     enum { N = 8192 };
@@ -65,8 +63,7 @@ static og_status looks_up(void) {
     og_status status = og_lookup_submit(lookup, rows, N, out, &ticket, &err);
     if (status == OG_OK) status = og_lookup_wait(lookup, ticket, &err);
     if (status == OG_OK) status = og_lookup_now(lookup, rows, N, out, &err);
-    if (status ==
-        OG_OK) /* without memory to sort in, rows are gathered straight: the same values */
+    if (status == OG_OK) /* without memory to sort in, rows are gathered straight: the same values */
         for (int i = 0; i < N; i++) {
             CHECK(og_store_read(store, &rows[i], 1, want, NULL) == OG_OK);
             CHECK(memcmp(out[i], want, sizeof want) == 0);
@@ -118,8 +115,7 @@ static void nothing_is_allocated_when_warm(void) {
     CHECK_OK(og_store_new(&o, &trained, &err));
     og_update_options u = og_update_defaults(OG_ADAGRAD_ROW);
     for (int round = 0; round < 20; round++) {
-        for (int i = 0; i < N; i++)
-            rows[i] = (int64_t)og_random_below(2, (uint64_t)(round * N + i), 100);
+        for (int i = 0; i < N; i++) rows[i] = (int64_t)og_random_below(2, (uint64_t)(round * N + i), 100);
         if (round == 10) og_fault_alloc(1); /* the next allocation would fail, and be seen */
         og_ticket ticket;
         CHECK_OK(og_lookup_submit(lookup, rows, N, values, &ticket, &err));

@@ -57,12 +57,10 @@ static void test_read(void) {
     CHECK_FAILS(og_file_read(in("a"), 4, &text, &bytes, &err), OG_EINVAL, "has 5 bytes; at most 4");
     CHECK_FAILS(og_file_read(in("none"), 4, &text, &bytes, &err), OG_EIO, "No such file");
     CHECK_FAILS(og_file_read(folder, 4, &text, &bytes, &err), OG_EIO, "is a folder");
-    CHECK_OK(
-        og_file_read("/proc/self/status", 1 << 20, &text, &bytes, &err)); /* says it has 0 bytes */
+    CHECK_OK(og_file_read("/proc/self/status", 1 << 20, &text, &bytes, &err)); /* says it has 0 bytes */
     CHECK(bytes > 100 && strlen(text) == (size_t)bytes);
     og_release(text);
-    CHECK_FAILS(og_file_read("/proc/self/status", 10, &text, &bytes, &err), OG_EINVAL,
-                "more than the 10 bytes");
+    CHECK_FAILS(og_file_read("/proc/self/status", 10, &text, &bytes, &err), OG_EINVAL, "more than the 10 bytes");
     CHECK(og_file_exists(in("a")) && !og_file_exists(in("none")));
     clear();
 }
@@ -97,8 +95,7 @@ static void test_writer(void) {
     CHECK_FAILS(og_writer_patch(w, 10, "AB", 2, &err), OG_EINVAL, "patch 2 bytes at 10 of the 11");
     CHECK_FAILS(og_writer_patch(w, -1, "AB", 2, &err), OG_EINVAL, "at -1");
     expect(in("w"), "old", 3);
-    CHECK_OK(og_writer_open(in("w"), &other,
-                            &err)); /* two at once: the last commit wins, neither is torn */
+    CHECK_OK(og_writer_open(in("w"), &other, &err)); /* two at once: the last commit wins, neither is torn */
     CHECK_OK(og_writer_write(other, "other", 5, &err));
     CHECK_OK(og_writer_commit(w, &err));
     expect(in("w"), "01AB456789z", 11);
@@ -122,8 +119,7 @@ static void test_writer(void) {
     for (size_t i = 0; i < sizeof big; i++) big[i] = (char)(i * 7 + i / 251);
     CHECK_OK(og_writer_open(in("big"), &w, &err)); /* pieces below, at and above the buffer */
     const int64_t cuts[] = {0, 1, 262143, 262144, 262145, 650000, sizeof big};
-    for (int i = 1; i < 7; i++)
-        CHECK_OK(og_writer_write(w, big + cuts[i - 1], cuts[i] - cuts[i - 1], &err));
+    for (int i = 1; i < 7; i++) CHECK_OK(og_writer_write(w, big + cuts[i - 1], cuts[i] - cuts[i - 1], &err));
     CHECK_OK(og_writer_commit(w, &err));
     expect(in("big"), big, sizeof big);
     clear();
@@ -187,12 +183,10 @@ static void test_killed_at_every_call(void) {
         CHECK(finished || (WIFSIGNALED(state) && WTERMSIG(state) == SIGKILL));
         if (!is_new()) old_left++;
         if (files() > 1) orphans++;
-        CHECK_OK(
-            og_file_write(in("f"), "old file", 8, &err)); /* the next open removes the orphan */
+        CHECK_OK(og_file_write(in("f"), "old file", 8, &err)); /* the next open removes the orphan */
         CHECK(files() == 1);
     }
-    CHECK(die_at > 7 && orphans >= 5 &&
-          old_left >= 6); /* open, writes, fsync, rename, fsync of the folder */
+    CHECK(die_at > 7 && orphans >= 5 && old_left >= 6); /* open, writes, fsync, rename, fsync of the folder */
     clear();
 }
 
@@ -208,8 +202,7 @@ static void test_refused_at_every_call(void) {
         finished = calls < die_at;
         CHECK((status == OG_OK) == finished);
         if (status != OG_OK)
-            CHECK(status == OG_EIO && strstr(err.message, "No space left") &&
-                  strstr(err.message, folder));
+            CHECK(status == OG_EIO && strstr(err.message, "No space left") && strstr(err.message, folder));
         is_new();
         CHECK(files() == 1); /* nothing is left */
     }
@@ -227,8 +220,7 @@ static void test_full_disk(void) {
     CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
     og_status status = write_new(&err);
     CHECK(setrlimit(RLIMIT_FSIZE, &old) == 0);
-    CHECK(status == OG_EIO &&
-          strstr(err.message, "/f: writing 201000 bytes at 100000: File too large"));
+    CHECK(status == OG_EIO && strstr(err.message, "/f: writing 201000 bytes at 100000: File too large"));
     expect(in("f"), "old file", 8);
     CHECK(files() == 1);
     clear();

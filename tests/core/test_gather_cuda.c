@@ -1,10 +1,11 @@
-/* test_gather_cuda.c: rows gathered by the device against a plain C loop: dtypes, widths, strides, places of the table. */
+/* test_gather_cuda.c: rows gathered by the device against a plain C loop: dtypes, widths, strides, places of the table.
+ */
 #include "test.h"
 
 #include <omnigram/offload.h>
 #include <omnigram/random.h>
 
-#define ROWS 5000
+#define ROWS   5000
 #define WIDEST 600
 
 static og_error err;
@@ -21,14 +22,17 @@ static void plain_gather(const char *table, const og_cuda_gather *job, const int
             uint16_t narrow = 0;
             if (rows[i] >= 0 && job->row_dtype == OG_F32) memcpy(&wide, from, 4);
             if (rows[i] >= 0 && job->row_dtype == OG_BF16) memcpy(&narrow, from, 2);
-            if (job->row_dtype == OG_F32) narrow = og_bf16_from_f32(wide);
-            else wide = og_f32_from_bf16(narrow);
+            if (job->row_dtype == OG_F32)
+                narrow = og_bf16_from_f32(wide);
+            else
+                wide = og_f32_from_bf16(narrow);
             memcpy(to, job->out_dtype == OG_F32 ? (void *)&wide : (void *)&narrow, size_of(job->out_dtype));
         }
 }
 
 /* pad: bytes between rows; shift: of the table's base. */
-static void check(int32_t row_dtype, int32_t out_dtype, int64_t dim, int64_t pad, int64_t shift, int64_t n, int on_device) {
+static void check(int32_t row_dtype, int32_t out_dtype, int64_t dim, int64_t pad, int64_t shift, int64_t n,
+                  int on_device) {
     og_cuda_gather job = {.dim = dim, .row_dtype = row_dtype, .out_dtype = out_dtype, .n = n};
     job.row_stride = dim * (int64_t)size_of(row_dtype) + pad;
     job.out_stride = 2 * dim * (int64_t)size_of(out_dtype); /* the first of two columns */
@@ -56,8 +60,8 @@ static void check(int32_t row_dtype, int32_t out_dtype, int64_t dim, int64_t pad
     CHECK_OK(og_gather_cuda(&job, NULL, &err));
     CHECK_OK(og_cuda_sync(NULL, &err));
     if (memcmp(out, wanted, (size_t)out_bytes) != 0) {
-        fprintf(stderr, "dtype %d to %d, dim %lld, pad %lld, shift %lld, n %lld, device %d\n", (int)row_dtype, (int)out_dtype,
-                (long long)dim, (long long)pad, (long long)shift, (long long)n, on_device);
+        fprintf(stderr, "dtype %d to %d, dim %lld, pad %lld, shift %lld, n %lld, device %d\n", (int)row_dtype,
+                (int)out_dtype, (long long)dim, (long long)pad, (long long)shift, (long long)n, on_device);
         exit(1);
     }
     free(wanted);
@@ -70,8 +74,15 @@ static void check(int32_t row_dtype, int32_t out_dtype, int64_t dim, int64_t pad
 static void test_refusals(void) {
     int64_t row = 0;
     float value[4];
-    og_cuda_gather job = {.table = value, .row_stride = 16, .dim = 4, .row_dtype = OG_F32, .out_dtype = OG_F32, .rows = &row,
-                          .n = 1, .out = value, .out_stride = 16};
+    og_cuda_gather job = {.table = value,
+                          .row_stride = 16,
+                          .dim = 4,
+                          .row_dtype = OG_F32,
+                          .out_dtype = OG_F32,
+                          .rows = &row,
+                          .n = 1,
+                          .out = value,
+                          .out_stride = 16};
     og_cuda_gather wrong = job;
     wrong.row_stride = 12;
     CHECK_FAILS(og_gather_cuda(&wrong, NULL, &err), OG_EINVAL, "strides 12 and 16 for rows of 16");

@@ -19,8 +19,7 @@ static og_store *store_of(int64_t rows, int64_t dim, int32_t dtype, int32_t stat
 }
 
 /* Two stores of different dims and types, three columns with bases, absent rows, duplicates. */
-static void values_equal_rows(int32_t out_dtype, int32_t threads, int32_t dedupe, int64_t n,
-                              uint64_t spread) {
+static void values_equal_rows(int32_t out_dtype, int32_t threads, int32_t dedupe, int64_t n, uint64_t spread) {
     og_store *stores[2] = {store_of(5000, 96, OG_BF16, 1), store_of(300, 40, OG_F32, 0)};
     int32_t store[3] = {0, 1, 0};
     int64_t base[3] = {0, 1000, 77};
@@ -43,8 +42,7 @@ static void values_equal_rows(int32_t out_dtype, int32_t threads, int32_t dedupe
     og_ticket ticket;
     CHECK_OK(og_lookup_submit(lookup, rows, n, out + 64, &ticket, &err));
     CHECK_OK(og_lookup_wait(lookup, ticket, &err));
-    for (int64_t i = 0; i < 64; i++)
-        CHECK(out[i] == 0xa5 && out[64 + n * width * size + i] == 0xa5);
+    for (int64_t i = 0; i < 64; i++) CHECK(out[i] == 0xa5 && out[64 + n * width * size + i] == 0xa5);
     float row[96];
     for (int64_t i = 0; i < n; i++) {
         int64_t at = 0;
@@ -52,15 +50,13 @@ static void values_equal_rows(int32_t out_dtype, int32_t threads, int32_t dedupe
             int64_t dim = c == 1 ? 40 : 96;
             memset(row, 0, sizeof row);
             int64_t id = rows[i * 3 + c] - base[c];
-            if (rows[i * 3 + c] != OG_ROW_NONE)
-                CHECK_OK(og_store_read(stores[store[c]], &id, 1, row, &err));
+            if (rows[i * 3 + c] != OG_ROW_NONE) CHECK_OK(og_store_read(stores[store[c]], &id, 1, row, &err));
             for (int64_t k = 0; k < dim; k++, at++) {
                 const uint8_t *got = out + 64 + (i * width + at) * size;
                 if (size == 4) {
                     CHECK(memcmp(got, &row[k], 4) == 0);
                 } else {
-                    uint16_t want =
-                        out_dtype == OG_BF16 ? og_bf16_from_f32(row[k]) : og_f16_from_f32(row[k]);
+                    uint16_t want = out_dtype == OG_BF16 ? og_bf16_from_f32(row[k]) : og_f16_from_f32(row[k]);
                     CHECK(memcmp(got, &want, 2) == 0);
                 }
             }
@@ -87,15 +83,13 @@ static void many_in_flight(void) {
     static float out[N][ROWS][16];
     og_ticket tickets[N];
     for (int t = 0; t < N; t++) {
-        for (int i = 0; i < ROWS; i++)
-            rows[t][i] = (int64_t)og_random_below(3, (uint64_t)(t * ROWS + i), 1000);
+        for (int i = 0; i < ROWS; i++) rows[t][i] = (int64_t)og_random_below(3, (uint64_t)(t * ROWS + i), 1000);
         CHECK_OK(og_lookup_submit(lookup, rows[t], ROWS, out[t], &tickets[t], &err));
     }
     CHECK_OK(og_lookup_cancel(lookup, tickets[N - 1], &err));
     for (int t = N - 2; t >= 0; t--) CHECK_OK(og_lookup_wait(lookup, tickets[t], &err));
     for (int t = 0; t < N - 1; t++)
-        for (int i = 0; i < ROWS; i++)
-            CHECK(memcmp(out[t][i], og_store_row(store, rows[t][i]), 64) == 0);
+        for (int i = 0; i < ROWS; i++) CHECK(memcmp(out[t][i], og_store_row(store, rows[t][i]), 64) == 0);
     CHECK_FAILS(og_lookup_wait(lookup, 99, &err), OG_EINVAL, "99");
     og_lookup_free(lookup);
     og_store_free(store);

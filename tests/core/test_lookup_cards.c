@@ -1,5 +1,5 @@
-/* test_lookup_cards.c: faults that users of other systems met in lookups, updates and table memory, each as a small case.
- * (Shared memory, crashes and files have tests of their own.) */
+/* test_lookup_cards.c: faults that users of other systems met in lookups, updates and table memory, each as a small
+ * case. (Shared memory, crashes and files have tests of their own.) */
 #include "test.h"
 
 #include "lookup/lookup_internal.h"
@@ -83,7 +83,8 @@ static void closing_joins_a_stalled_worker(void) {
     og_store_free(store);
 }
 
-/* 17: dropped while waiting, dropped while running, freed with jobs waiting: nothing is written after the call returns. */
+/* 17: dropped while waiting, dropped while running, freed with jobs waiting: nothing is written after the call returns.
+ */
 static void nothing_is_written_after_cancel_or_free(void) {
     og_store *store = store_of(100, 8, OG_F32, 0);
     CHECK_OK(og_store_fill(store, 1, 1.0, NULL, &err));
@@ -194,7 +195,8 @@ static void counting_gather(const og_gather *g, int64_t n) {
     last_seen = g->out - (uint8_t *)0 + (n - 1) * g->out_stride;
 }
 
-/* 27: a batch of more than 2^31 rows through a kernel that only counts; the ids are one page of zeros, mapped on demand. */
+/* 27: a batch of more than 2^31 rows through a kernel that only counts; the ids are one page of zeros, mapped on
+ * demand. */
 static void more_than_2_31_rows_in_a_batch(void) {
     if (SANITIZED) return; /* shadow memory of 16 GiB */
     int64_t n = (INT64_C(1) << 31) + 2;
@@ -262,11 +264,13 @@ static void negative_ids_are_refused_alike(void) {
             char first[512];
             CHECK(og_lookup_now(lookup, &bad[i], 1, out, &err) == OG_EINVAL);
             memcpy(first, err.message, sizeof first);
-            CHECK(og_lookup_submit(lookup, &bad[i], 1, out, &ticket, &err) == OG_EINVAL && strcmp(first, err.message) == 0);
+            CHECK(og_lookup_submit(lookup, &bad[i], 1, out, &ticket, &err) == OG_EINVAL &&
+                  strcmp(first, err.message) == 0);
             char number[32];
             snprintf(number, sizeof number, "%lld", (long long)bad[i]);
             CHECK(strstr(first, number) && strstr(first, "10 rows"));
-            CHECK(og_update_apply(store, &o, &bad[i], 1, grad, 4, 1, 1, NULL, &err) == OG_EINVAL && strstr(err.message, number));
+            CHECK(og_update_apply(store, &o, &bad[i], 1, grad, 4, 1, 1, NULL, &err) == OG_EINVAL &&
+                  strstr(err.message, number));
             CHECK(og_store_read(store, &bad[i], 1, out, &err) == OG_EINVAL && strstr(err.message, number));
         }
         og_lookup_free(lookup);
@@ -311,16 +315,18 @@ static void a_batch_of_absent_rows_changes_nothing(void) {
     }
 }
 
-/* 39: seven rows on two ranks draw what they draw on one; randomness has no state that another parameter could find moved. */
+/* 39: seven rows on two ranks draw what they draw on one; randomness has no state that another parameter could find
+ * moved. */
 static void uneven_shards_draw_the_same_numbers(void) {
-    og_store *all = store_of(7, 6, OG_F32, 0), *parts[2] = {store_of(4, 6, OG_F32, 0), store_of(3, 6, OG_F32, 0)}, *after = store_of(5, 6, OG_F32, 0),
-             *again = store_of(5, 6, OG_F32, 0);
+    og_store *all = store_of(7, 6, OG_F32, 0), *parts[2] = {store_of(4, 6, OG_F32, 0), store_of(3, 6, OG_F32, 0)},
+             *after = store_of(5, 6, OG_F32, 0), *again = store_of(5, 6, OG_F32, 0);
     CHECK_OK(og_store_fill(all, 3, 1.0, NULL, &err));
     CHECK_OK(og_store_fill(after, 4, 1.0, NULL, &err));
     CHECK_OK(og_store_fill_shard(parts[0], 3, 1.0, 0, NULL, &err));
     CHECK_OK(og_store_fill_shard(parts[1], 3, 1.0, 4, NULL, &err));
     CHECK_OK(og_store_fill(again, 4, 1.0, NULL, &err));
-    for (int64_t r = 0; r < 7; r++) CHECK(memcmp(og_store_row(all, r), og_store_row(parts[r >= 4], r >= 4 ? r - 4 : r), 24) == 0);
+    for (int64_t r = 0; r < 7; r++)
+        CHECK(memcmp(og_store_row(all, r), og_store_row(parts[r >= 4], r >= 4 ? r - 4 : r), 24) == 0);
     for (int64_t r = 0; r < 5; r++) CHECK(memcmp(og_store_row(after, r), og_store_row(again, r), 24) == 0);
     og_store_free(all);
     og_store_free(parts[0]);
@@ -346,7 +352,7 @@ static void a_short_memlock_limit_leaves_nothing_locked(void) {
     CHECK(child >= 0);
     if (child == 0) {
         struct rlimit limit = {65536, 65536};
-        CHECK(setrlimit(RLIMIT_MEMLOCK, &limit) == 0); /* lowering it is always allowed */
+        CHECK(setrlimit(RLIMIT_MEMLOCK, &limit) == 0);       /* lowering it is always allowed */
         if (geteuid() == 0 && setuid(65534) != 0) _exit(77); /* root may lock anything */
         int64_t before = locked_now();
         og_store_options o = og_store_defaults(1 << 17, 256, OG_F32);
@@ -363,8 +369,10 @@ static void a_short_memlock_limit_leaves_nothing_locked(void) {
         _exit(0);
     }
     int status;
-    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77));
-    if (WEXITSTATUS(status) == 77) printf("not tested: a short memlock limit (root may not become another user here)\n");
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+          (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77));
+    if (WEXITSTATUS(status) == 77)
+        printf("not tested: a short memlock limit (root may not become another user here)\n");
 }
 
 /* 45: every policy works on one node; on two made-up nodes the parts cover all rows once. */
@@ -399,13 +407,15 @@ static int64_t own_resident(void) {
     return pages * 4096;
 }
 
-/* 47: a table of 24 GiB in a file, in less memory than that: first and last row, under 8 MiB of resident memory. 59: what is
- * resident is reported as the file's, not as ours. */
+/* 47: a table of 24 GiB in a file, in less memory than that: first and last row, under 8 MiB of resident memory. 59:
+ * what is resident is reported as the file's, not as ours. */
 static void a_table_larger_than_memory_is_read_in_place(void) {
     const char *path = OG_TEST_BINARY_DIR "/cards-large.safetensors";
     int64_t rows = INT64_C(24) << 20, bytes = rows * 1024;
     char header[400];
-    int n = snprintf(header + 8, sizeof header - 8, "{\"w\":{\"dtype\":\"F32\",\"shape\":[%lld,256],\"data_offsets\":[0,%lld]}}", (long long)rows, (long long)bytes);
+    int n = snprintf(header + 8, sizeof header - 8,
+                     "{\"w\":{\"dtype\":\"F32\",\"shape\":[%lld,256],\"data_offsets\":[0,%lld]}}", (long long)rows,
+                     (long long)bytes);
     while (n % 8) header[8 + n++] = ' ';
     uint64_t length = (uint64_t)n;
     memcpy(header, &length, 8);

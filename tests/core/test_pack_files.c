@@ -29,10 +29,8 @@ static void same_pack(const og_pack *a, const og_pack *b) {
 static og_packs *build(int64_t capacity) {
     og_documents *d = make_documents(line, 1);
     og_packs *packs;
-    og_pack_policy policy = {.capacity = capacity,
-                             .long_doc = OG_LONG_FRAGMENT,
-                             .fragment_context = OG_FRAGMENT_CARRY,
-                             .seed = -1};
+    og_pack_policy policy = {
+        .capacity = capacity, .long_doc = OG_LONG_FRAGMENT, .fragment_context = OG_FRAGMENT_CARRY, .seed = -1};
     CHECK_OK(og_packs_build(d, &policy, &packs, &err));
     og_documents_free(d);
     return packs;
@@ -74,8 +72,7 @@ static void test_packs(void) {
         CHECK(!memcmp(og_packs_ids(a), og_packs_ids(b), sizeof(og_id_map)));
         CHECK(og_packs_codebook_count(b) == 2 && !strcmp(og_packs_codebook(b, 0), "aa11") &&
               og_packs_codebook(b, 2) == NULL);
-        CHECK(counter(b, "packing.bins") == og_packs_count(b) &&
-              balanced(b, "tokens") == balanced(a, "tokens"));
+        CHECK(counter(b, "packing.bins") == og_packs_count(b) && balanced(b, "tokens") == balanced(a, "tokens"));
         for (int64_t i = 0; i < og_packs_count(a); i++) {
             og_pack x, y;
             CHECK_OK(og_packs_get(a, i, &x, &err));
@@ -89,8 +86,7 @@ static void test_packs(void) {
         og_packs_free(b);
     }
     og_packs *none = NULL;
-    CHECK_FAILS(og_packs_load("/nowhere/packs.safetensors", &none, &err), OG_EIO,
-                "/nowhere/packs.safetensors");
+    CHECK_FAILS(og_packs_load("/nowhere/packs.safetensors", &none, &err), OG_EIO, "/nowhere/packs.safetensors");
     CHECK(none == NULL);
 }
 
@@ -136,8 +132,7 @@ static void test_damage(void) {
             bytes[at] = old;
             og_documents *d;
             og_packs *p;
-            og_status status =
-                what ? og_packs_load(path, &p, &err) : og_documents_load(path, &d, &err);
+            og_status status = what ? og_packs_load(path, &p, &err) : og_documents_load(path, &d, &err);
             if (status == OG_OK && what) {
                 for (int64_t i = 0; i < og_packs_count(p) && status == OG_OK; i++) {
                     og_pack pack;
@@ -155,14 +150,12 @@ static void test_damage(void) {
         }
         og_release(bytes);
     }
-    printf("damaged files: %lld refused, %lld not told from good ones\n", (long long)refused,
-           (long long)passed);
+    printf("damaged files: %lld refused, %lld not told from good ones\n", (long long)refused, (long long)passed);
     CHECK(refused > 500);
 }
 
 int main(void) {
-    snprintf(path, sizeof path, "%s/test_pack_files.%d.safetensors", OG_TEST_BINARY_DIR,
-             (int)getpid());
+    snprintf(path, sizeof path, "%s/test_pack_files.%d.safetensors", OG_TEST_BINARY_DIR, (int)getpid());
     test_documents();
     test_packs();
     test_no_packs();

@@ -67,8 +67,7 @@ static int64_t bound_slow(const int64_t *lengths, int64_t n, int64_t capacity) {
     return best;
 }
 /* The fewest bins of any packing, by search; n is small. */
-static int64_t optimum(const int64_t *lengths, int64_t n, int64_t capacity, int64_t *room,
-                       int64_t used, int64_t best) {
+static int64_t optimum(const int64_t *lengths, int64_t n, int64_t capacity, int64_t *room, int64_t used, int64_t best) {
     if (used >= best) return best;
     if (n == 0) return used;
     for (int64_t b = 0; b <= used; b++) {
@@ -81,8 +80,7 @@ static int64_t optimum(const int64_t *lengths, int64_t n, int64_t capacity, int6
     return best;
 }
 
-static void check_plan(const og_pack_plan *plan, const int64_t *lengths, int64_t n,
-                       int64_t capacity) {
+static void check_plan(const og_pack_plan *plan, const int64_t *lengths, int64_t n, int64_t capacity) {
     char seen[64] = {0};
     int64_t total = 0;
     CHECK(plan->bin_offsets[0] == 0 && plan->bin_offsets[plan->n_bins] == n);
@@ -97,15 +95,13 @@ static void check_plan(const og_pack_plan *plan, const int64_t *lengths, int64_t
         CHECK(sum <= capacity);
         total += sum;
     }
-    CHECK(plan->n_bins == 0 ||
-          fabs(plan->fill - (double)total / (double)(plan->n_bins * capacity)) < 1e-12);
+    CHECK(plan->n_bins == 0 || fabs(plan->fill - (double)total / (double)(plan->n_bins * capacity)) < 1e-12);
 }
 
 static void test_against_definitions(void) {
     next_random = 88172645463325252u;
     for (int round = 0; round < 3000; round++) {
-        int64_t capacity = 1 + below(round % 2 ? 20 : 300), n = below(round % 3 ? 9 : 60),
-                lengths[64], room[64];
+        int64_t capacity = 1 + below(round % 2 ? 20 : 300), n = below(round % 3 ? 9 : 60), lengths[64], room[64];
         for (int64_t i = 0; i < n; i++) lengths[i] = 1 + below(capacity);
         og_pack_plan *plan;
         CHECK_OK(og_pack_lengths(lengths, n, capacity, OG_PACK_BEST_FIT, &plan, &err));
@@ -136,14 +132,11 @@ static void test_against_definitions(void) {
 static void test_bad_lengths(void) {
     og_pack_plan *plan = NULL;
     const int64_t zero[] = {3, 0, 2}, lengthy[] = {3, 9};
-    CHECK_FAILS(og_pack_lengths(zero, 3, 8, OG_PACK_BEST_FIT, &plan, &err), OG_EINVAL,
-                "length 0 at index 1");
-    CHECK_FAILS(og_pack_lengths(lengthy, 2, 8, OG_PACK_BEST_FIT, &plan, &err), OG_EINVAL,
-                "length 9 at index 1");
-    CHECK_FAILS(og_pack_lengths(lengthy, 2, 0, OG_PACK_BEST_FIT, &plan, &err), OG_EINVAL,
-                "capacity 0");
-    CHECK_FAILS(og_pack_lengths(lengthy, 2, INT64_C(1) << 40, OG_PACK_BEST_FIT, &plan, &err),
-                OG_EINVAL, "1099511627776");
+    CHECK_FAILS(og_pack_lengths(zero, 3, 8, OG_PACK_BEST_FIT, &plan, &err), OG_EINVAL, "length 0 at index 1");
+    CHECK_FAILS(og_pack_lengths(lengthy, 2, 8, OG_PACK_BEST_FIT, &plan, &err), OG_EINVAL, "length 9 at index 1");
+    CHECK_FAILS(og_pack_lengths(lengthy, 2, 0, OG_PACK_BEST_FIT, &plan, &err), OG_EINVAL, "capacity 0");
+    CHECK_FAILS(og_pack_lengths(lengthy, 2, INT64_C(1) << 40, OG_PACK_BEST_FIT, &plan, &err), OG_EINVAL,
+                "1099511627776");
     CHECK_FAILS(og_pack_lengths(lengthy, 2, 16, 7, &plan, &err), OG_EINVAL, "method 7");
     CHECK(plan == NULL && og_pack_lower_bound(zero, 3, 8) == -1);
 }
@@ -182,9 +175,8 @@ static void test_large(void) {
             double s = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
             if (s < least) least = s;
         }
-        printf("%lld documents: %lld bins, bound %lld, fill %.5f, %.1f M documents/s\n",
-               (long long)n, (long long)plan->n_bins, (long long)plan->lower_bound, plan->fill,
-               (double)n / least / 1e6);
+        printf("%lld documents: %lld bins, bound %lld, fill %.5f, %.1f M documents/s\n", (long long)n,
+               (long long)plan->n_bins, (long long)plan->lower_bound, plan->fill, (double)n / least / 1e6);
         CHECK((double)plan->n_bins <= 1.005 * (double)plan->lower_bound + 1);
         og_pack_plan_free(plan);
         free(lengths);

@@ -33,8 +33,7 @@ static og_status whole_life(void) {
     og_documents *d = NULL, *again = NULL;
     og_packs *p = NULL, *loaded = NULL;
     og_pack pack;
-    const og_pack_policy policy = {
-        .capacity = 24, .long_doc = OG_LONG_FRAGMENT, .method = OG_PACK_BEST_FIT, .seed = 1};
+    const og_pack_policy policy = {.capacity = 24, .long_doc = OG_LONG_FRAGMENT, .method = OG_PACK_BEST_FIT, .seed = 1};
     og_status status = build_documents(&d);
     if (status == OG_OK) status = og_documents_save(d, path, &err);
     if (status == OG_OK) status = og_documents_load(path, &again, &err);
@@ -50,8 +49,7 @@ static og_status whole_life(void) {
 }
 
 int main(void) {
-    snprintf(path, sizeof path, "%s/test_pack_memory.%d.safetensors", OG_TEST_BINARY_DIR,
-             (int)getpid());
+    snprintf(path, sizeof path, "%s/test_pack_memory.%d.safetensors", OG_TEST_BINARY_DIR, (int)getpid());
     int64_t failed = 0;
     for (int64_t k = 1;; k++) {
         og_fault_alloc(k);

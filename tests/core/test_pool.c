@@ -20,8 +20,7 @@ typedef struct seen {
 static void mark(void *context, int64_t begin, int64_t end, int32_t worker) {
     seen *s = context;
     int64_t wanted = begin + s->grain < s->n ? begin + s->grain : s->n;
-    if (begin % s->grain || end != wanted || worker < 0 || worker >= s->threads)
-        atomic_store(&s->bad, 1);
+    if (begin % s->grain || end != wanted || worker < 0 || worker >= s->threads) atomic_store(&s->bad, 1);
     for (int64_t i = begin; i < end; i++) atomic_fetch_add(&s->count[i], 1);
 }
 
@@ -127,8 +126,7 @@ int main(void) {
     test_nested(pool);
     test_several_callers(pool);
     atomic_long calls = 0;
-    for (int i = 0; i < 3000; i++)
-        og_pool_for(pool, 2, 1, nothing, &calls); /* short jobs race with late wakers */
+    for (int i = 0; i < 3000; i++) og_pool_for(pool, 2, 1, nothing, &calls); /* short jobs race with late wakers */
     CHECK(calls == 6000);
     og_pool_free(pool);
     og_pool_free(NULL);

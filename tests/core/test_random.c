@@ -15,16 +15,13 @@ static void test_published(void) {
     const uint64_t listed[] = {UINT64_C(6457827717110365317), UINT64_C(3203168211198807973),
                                UINT64_C(9817491932198370423), UINT64_C(4593380528125082431),
                                UINT64_C(16408922859458223821)};
-    for (uint64_t i = 0; i < 5; i++)
-        CHECK(og_splitmix64(1234567 + i * UINT64_C(0x9e3779b97f4a7c15)) == listed[i]);
-    CHECK(og_random_bits(7, 3) ==
-          og_splitmix64(og_splitmix64(7) + 3 * UINT64_C(0x9e3779b97f4a7c15)));
+    for (uint64_t i = 0; i < 5; i++) CHECK(og_splitmix64(1234567 + i * UINT64_C(0x9e3779b97f4a7c15)) == listed[i]);
+    CHECK(og_random_bits(7, 3) == og_splitmix64(og_splitmix64(7) + 3 * UINT64_C(0x9e3779b97f4a7c15)));
 }
 
 static void test_normal_is_the_quantile(void) {
     for (uint64_t i = 0; i < 200000; i++) {
-        double p = ((double)(og_random_bits(5, i) >> 12) + 0.5) * 0x1p-52,
-               x = og_random_normal(5, i);
+        double p = ((double)(og_random_bits(5, i) >> 12) + 0.5) * 0x1p-52, x = og_random_normal(5, i);
         double tail = erfc(fabs(x) / sqrt(2)) / 2; /* libm as the oracle */
         double wanted = p < 0.5 ? p : 1 - p;
         CHECK(fabs(tail - wanted) <= 1e-13 * wanted);
@@ -35,8 +32,7 @@ static void test_normal_is_the_quantile(void) {
 /* Equal bits on every platform: if one of these changes, seeds stop meaning what they meant. */
 static void test_fixed_bits(void) {
     uint64_t sum = 0;
-    for (uint64_t i = 0; i < 100000; i++)
-        sum = og_splitmix64(sum ^ bits_of(og_random_normal(42, i)));
+    for (uint64_t i = 0; i < 100000; i++) sum = og_splitmix64(sum ^ bits_of(og_random_normal(42, i)));
     CHECK(sum == UINT64_C(0x682624878087634b));
     CHECK(og_random_bits(42, 0) == UINT64_C(0x57e1faba65107204));
     /* what Python's statistics.NormalDist().inv_cdf, another AS 241, gives for the same uniforms */
@@ -71,8 +67,7 @@ static void test_below(void) {
         seen[v]++;
     }
     double chi2 = 0;
-    for (int i = 0; i < 7; i++)
-        chi2 += ((double)seen[i] - 10000) * ((double)seen[i] - 10000) / 10000;
+    for (int i = 0; i < 7; i++) chi2 += ((double)seen[i] - 10000) * ((double)seen[i] - 10000) / 10000;
     CHECK(chi2 < 30);
     for (uint64_t i = 0; i < 100; i++) CHECK(og_random_below(9, i, 1) == 0);
     CHECK(og_random_below(9, 0, UINT64_MAX) < UINT64_MAX);

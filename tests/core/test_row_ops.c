@@ -42,7 +42,8 @@ enum { MOST = 1100, GUARD = 64 };
 
 /* Random bytes: for f32 and 16-bit types they hold NaN, infinities, subnormals and zeros of both signs in plenty. */
 static void fill_bytes(uint8_t *bytes, int64_t n, uint64_t key, int kind) {
-    const uint32_t odd[8] = {0x80000000u, 0x7f800001u, 0x00000001u, 0x807fffffu, 0x7f7fffffu, 0xff800000u, 0x477fefffu, 0x33000001u};
+    const uint32_t odd[8] = {0x80000000u, 0x7f800001u, 0x00000001u, 0x807fffffu,
+                             0x7f7fffffu, 0xff800000u, 0x477fefffu, 0x33000001u};
     for (int64_t i = 0; i < n; i++) bytes[i] = (uint8_t)og_random_bits(key, (uint64_t)i);
     if (kind == 1)
         for (int64_t i = 0; i + 4 <= n; i += 4) memcpy(bytes + i, &odd[og_random_below(key, (uint64_t)i, 8)], 4);
@@ -53,7 +54,8 @@ static void converts_alike(const og_row_ops *ops, int from, int to) {
     CHECK((fast == NULL) == (plain == NULL));
     if (!fast) return;
     static uint8_t in[MOST * 4 + 64] __attribute__((aligned(64)));
-    static uint8_t want[MOST * 4 + 2 * GUARD] __attribute__((aligned(64))), got[MOST * 4 + 2 * GUARD] __attribute__((aligned(64)));
+    static uint8_t want[MOST * 4 + 2 * GUARD] __attribute__((aligned(64))),
+        got[MOST * 4 + 2 * GUARD] __attribute__((aligned(64)));
     static float scales[MOST];
     const int64_t dims[] = {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 127, 256, 511, 1024, 1099};
     for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
@@ -77,15 +79,25 @@ static void gathers_alike(const og_row_ops *ops) {
     const int64_t sizes[] = {1, 3, 63, 64, 65, 128, 192, 256, 320, 512, 1000, 1024};
     uint8_t *table = og_alloc(ROWS * 1088, 1), *want = og_alloc(N * 1152 + 128, 1), *got = og_alloc(N * 1152 + 128, 1);
     int64_t ids[N];
-    for (int i = 0; i < N; i++) ids[i] = og_random_below(1, (uint64_t)i, 8) == 0 ? -1 : 5 + (int64_t)og_random_below(2, (uint64_t)i, ROWS);
+    for (int i = 0; i < N; i++)
+        ids[i] = og_random_below(1, (uint64_t)i, 8) == 0 ? -1 : 5 + (int64_t)og_random_below(2, (uint64_t)i, ROWS);
     fill_bytes(table, ROWS * 1088, 3, 0);
     for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++)
         for (int32_t prefetch = 0; prefetch <= 128; prefetch += 32)
             for (int32_t stream = 0; stream < 2; stream++)
                 for (int64_t shift = 0; shift < 4; shift++) { /* outputs that are not aligned */
-                    og_gather g = {.values = table, .value_stride = 1088, .value_bytes = sizes[z], .dim = sizes[z], .prefetch = prefetch,
-                                   .far = stream, .stream = stream && sizes[z] % 64 == 0 && shift == 0, .rows = ids, .row_step = 1,
-                                   .base = 5, .out_bytes = sizes[z], .out_stride = 1088};
+                    og_gather g = {.values = table,
+                                   .value_stride = 1088,
+                                   .value_bytes = sizes[z],
+                                   .dim = sizes[z],
+                                   .prefetch = prefetch,
+                                   .far = stream,
+                                   .stream = stream && sizes[z] % 64 == 0 && shift == 0,
+                                   .rows = ids,
+                                   .row_step = 1,
+                                   .base = 5,
+                                   .out_bytes = sizes[z],
+                                   .out_stride = 1088};
                     memset(want, 0xee, N * 1152 + 128);
                     memset(got, 0xee, N * 1152 + 128);
                     for (int i = 0; i < N; i++)
@@ -110,13 +122,16 @@ static void updates_alike(const og_update_ops *ops) {
                 for (uint64_t key = 0; key < 2; key++) {
                     int64_t dim = dims[d];
                     og_step step = {kind, 0.01f, 0.9f, 0.1f, 0.999f, 0.001f, 1.5f, 1e-8f, 0.99f};
-                    for (int i = 0; i < 512; i++) grad[i] = (float)og_random_normal(8, (uint64_t)i) * (i % 7 == 0 ? 1e-30f : 1);
+                    for (int i = 0; i < 512; i++)
+                        grad[i] = (float)og_random_normal(8, (uint64_t)i) * (i % 7 == 0 ? 1e-30f : 1);
                     for (int i = 0; i < 1100; i++) state_a[i] = state_b[i] = (float)og_random_unit(9, (uint64_t)i);
                     for (int i = 0; i < 525; i++) {
                         float w = (float)og_random_normal(10, (uint64_t)i);
                         uint16_t half = type == 1 ? og_bf16_from_f32(w) : og_f16_from_f32(w);
-                        if (type == 0) memcpy(a + i * 4, &w, 4);
-                        else memcpy(a + i * 2, &half, 2);
+                        if (type == 0)
+                            memcpy(a + i * 4, &w, 4);
+                        else
+                            memcpy(a + i * 2, &half, 2);
                     }
                     memcpy(b, a, sizeof b);
                     og_update_ops_c.apply[type](&step, a, state_a, grad, 0.7f, dim, key * 77);

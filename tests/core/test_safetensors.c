@@ -31,19 +31,23 @@ static void refuse(const char *header, int64_t bytes, og_status status, const ch
 
 static void test_by_hand(void) {
     float data[6] = {1, 2, 3, 4, 5, 6};
-    put("{\"__metadata__\":{\"scheme\":\"x\\u00e9\",\"b\":\"2\"},\"w\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]},"
-        "\"e\":{\"dtype\":\"I64\",\"shape\":[0,4],\"data_offsets\":[24,24],\"more\":1}}   ", -1, data, 24);
+    put("{\"__metadata__\":{\"scheme\":\"x\\u00e9\",\"b\":\"2\"},\"w\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_"
+        "offsets\":[0,24]},"
+        "\"e\":{\"dtype\":\"I64\",\"shape\":[0,4],\"data_offsets\":[24,24],\"more\":1}}   ",
+        -1, data, 24);
     og_arrays *a;
     CHECK_OK(og_arrays_open(path, 0, &a, &err));
     CHECK(og_arrays_count(a) == 2 && og_arrays_metadata_count(a) == 2);
     CHECK(strcmp(og_arrays_metadata(a, "scheme"), "x\xc3\xa9") == 0 && !og_arrays_metadata(a, "none"));
-    CHECK(strcmp(og_arrays_metadata_key(a, 1), "b") == 0 && !og_arrays_metadata_key(a, 2) && !og_arrays_metadata_key(a, -1));
+    CHECK(strcmp(og_arrays_metadata_key(a, 1), "b") == 0 && !og_arrays_metadata_key(a, 2) &&
+          !og_arrays_metadata_key(a, -1));
     int64_t shape[2];
     void *got;
     CHECK_OK(og_arrays_expect(a, "w", OG_F32, 2, shape, &got, &err));
     CHECK(shape[0] == 2 && shape[1] == 3 && memcmp(got, data, 24) == 0);
     CHECK_OK(og_arrays_expect(a, "e", OG_I64, 2, NULL, &got, &err));
-    CHECK_FAILS(og_arrays_expect(a, "w", OG_F32, 1, shape, &got, &err), OG_EFORMAT, "has F32 and 2 dimensions; wanted are F32 and 1");
+    CHECK_FAILS(og_arrays_expect(a, "w", OG_F32, 1, shape, &got, &err), OG_EFORMAT,
+                "has F32 and 2 dimensions; wanted are F32 and 1");
     CHECK_FAILS(og_arrays_expect(a, "w", OG_BF16, 2, shape, &got, &err), OG_EFORMAT, "wanted are BF16 and 2");
     CHECK_FAILS(og_arrays_get(a, "table", NULL, &got, &err), OG_EFORMAT, "has no array 'table'; it has: e, w");
     CHECK(og_arrays_info(a, 2) == NULL && og_arrays_info(a, 0)->bytes == 24);
@@ -55,7 +59,8 @@ static void test_misaligned(void) {
     float f = 1.5f;
     memcpy(data + 1, &f, 4);
     char header[256];
-    snprintf(header, sizeof header, "%-136s", "{\"u\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
+    snprintf(header, sizeof header, "%-136s",
+             "{\"u\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
              "\"f\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[1,13]}}"); /* so f lies at byte 145 */
     put(header, -1, data, 13);
     og_arrays *a;
@@ -78,27 +83,39 @@ static void test_broken(void) {
     refuse("{} x", 0, OG_EFORMAT, "end of file expected");
     refuse("{\"a\":1}", 0, OG_EFORMAT, "'a': is no map");
     refuse("{\"a\":{}}", 0, OG_EFORMAT, "has no 'dtype'");
-    refuse("{\"a\":{\"dtype\":\"F31\",\"shape\":[],\"data_offsets\":[0,4]}}", 4, OG_ENOTSUP, "unknown element type 'F31'");
-    refuse("{\"a\":{\"dtype\":\"f32\",\"shape\":[],\"data_offsets\":[0,4]}}", 4, OG_ENOTSUP, "unknown element type 'f32'");
-    refuse("{\"a\":{\"dtype\":\"NF4\",\"shape\":[],\"data_offsets\":[0,4]}}", 4, OG_ENOTSUP, "unknown element type 'NF4'");
+    refuse("{\"a\":{\"dtype\":\"F31\",\"shape\":[],\"data_offsets\":[0,4]}}", 4, OG_ENOTSUP,
+           "unknown element type 'F31'");
+    refuse("{\"a\":{\"dtype\":\"f32\",\"shape\":[],\"data_offsets\":[0,4]}}", 4, OG_ENOTSUP,
+           "unknown element type 'f32'");
+    refuse("{\"a\":{\"dtype\":\"NF4\",\"shape\":[],\"data_offsets\":[0,4]}}", 4, OG_ENOTSUP,
+           "unknown element type 'NF4'");
     refuse("{\"a\":{\"dtype\":\"F32\",\"data_offsets\":[0,4]}}", 4, OG_EFORMAT, "has no list 'shape'");
     refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[1.0],\"data_offsets\":[0,4]}}", 4, OG_EFORMAT, "not of integers");
-    refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[-1],\"data_offsets\":[0,4]}}", 4, OG_EFORMAT, "dimension 0 is -1: negative");
-    refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1,1,1,1,1],\"data_offsets\":[0,4]}}", 4, OG_ENOTSUP, "has 9 dimensions; at most 8");
+    refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[-1],\"data_offsets\":[0,4]}}", 4, OG_EFORMAT,
+           "dimension 0 is -1: negative");
+    refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1,1,1,1,1],\"data_offsets\":[0,4]}}", 4, OG_ENOTSUP,
+           "has 9 dimensions; at most 8");
     refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[2147483648,268435456,16],\"data_offsets\":[0,0]}}", 0, OG_EFORMAT,
            "dimension 2 is 16: its bytes do not fit in 64 bits");
-    refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[4611686018427387904],\"data_offsets\":[0,0]}}", 0, OG_EFORMAT, "do not fit");
+    refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[4611686018427387904],\"data_offsets\":[0,0]}}", 0, OG_EFORMAT,
+           "do not fit");
     refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[2]}}", 8, OG_EFORMAT, "no two integers 'data_offsets'");
-    refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,4]}}", 4, OG_EFORMAT, "0 .. 4 are not the 8 bytes");
-    refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,0]}}", 8, OG_EFORMAT, "8 .. 0 are not the 8 bytes");
+    refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,4]}}", 4, OG_EFORMAT,
+           "0 .. 4 are not the 8 bytes");
+    refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,0]}}", 8, OG_EFORMAT,
+           "8 .. 0 are not the 8 bytes");
     refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[-4,0]}}", 0, OG_EFORMAT, "-4 .. 0");
-    refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}}", 8, OG_EFORMAT, "begins at byte 4, but the header ends at 0: a hole");
-    refuse("{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"b\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[3,7]}}", 7,
-           OG_EFORMAT, "'b' begins at byte 3, but the one before it ends at 4: they overlap");
-    refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 3, OG_EFORMAT, "have 4 bytes, but 3 follow the header (the file is cut off)");
+    refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}}", 8, OG_EFORMAT,
+           "begins at byte 4, but the header ends at 0: a hole");
+    refuse("{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"b\":{\"dtype\":\"U8\",\"shape\":[4],"
+           "\"data_offsets\":[3,7]}}",
+           7, OG_EFORMAT, "'b' begins at byte 3, but the one before it ends at 4: they overlap");
+    refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 3, OG_EFORMAT,
+           "have 4 bytes, but 3 follow the header (the file is cut off)");
     refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 5, OG_EFORMAT, "extra bytes at its end");
-    refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]},\"a\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]}}", 4,
-           OG_EFORMAT, "duplicate");
+    refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]},\"a\":{\"dtype\":\"F32\",\"shape\":[],"
+           "\"data_offsets\":[0,4]}}",
+           4, OG_EFORMAT, "duplicate");
     refuse("{\"__metadata__\":[]}", 0, OG_EFORMAT, "__metadata__ is no map");
     refuse("{\"__metadata__\":{\"a\":1}}", 0, OG_EFORMAT, "__metadata__ 'a' is no string");
     og_arrays *a;
@@ -138,7 +155,8 @@ static void test_round_trip(void) {
     CHECK_FAILS(og_arrays_writer_declare(w, "__metadata__", OG_U8, 1, &s7, &err), OG_EINVAL, "may not be named");
     CHECK_FAILS(og_arrays_writer_declare(w, "x", 99, 1, &s7, &err), OG_EINVAL, "(99)");
     CHECK_OK(og_arrays_writer_append(w, bytes, 7, &err));
-    CHECK_FAILS(og_arrays_writer_declare(w, "late", OG_U8, 1, &s7, &err), OG_EINVAL, "'late' comes after the first bytes");
+    CHECK_FAILS(og_arrays_writer_declare(w, "late", OG_U8, 1, &s7, &err), OG_EINVAL,
+                "'late' comes after the first bytes");
     char rest[24 + sizeof table];
     memcpy(rest, wide, 24);
     memcpy(rest + 24, table, sizeof table);
@@ -200,7 +218,8 @@ static void test_writer_faults(void) {
     int64_t huge[2] = {INT64_C(1) << 40, INT64_C(1) << 20};
     CHECK_OK(og_arrays_writer_new(path, &w, &err));
     CHECK_OK(og_arrays_writer_declare(w, "big", OG_U8, 2, huge, &err));
-    CHECK_FAILS(og_arrays_writer_append(w, "x", 1, &err), OG_EIO, "claiming 1152921504606847"); /* said before any work */
+    CHECK_FAILS(og_arrays_writer_append(w, "x", 1, &err), OG_EIO,
+                "claiming 1152921504606847"); /* said before any work */
     og_arrays_writer_abort(w);
     og_arrays_writer_abort(NULL);
 }

@@ -21,8 +21,8 @@ static void round_trip(int32_t dtype, int64_t dim, int32_t group, int32_t state)
     o.state = state;
     og_store *store;
     CHECK_OK(og_store_new(&o, &store, &err));
-    CHECK(og_store_row_bytes(store) % 64 == 0 && og_store_dim(store) == dim &&
-          og_store_rows(store) == 50 && og_store_dtype(store) == dtype);
+    CHECK(og_store_row_bytes(store) % 64 == 0 && og_store_dim(store) == dim && og_store_rows(store) == 50 &&
+          og_store_dtype(store) == dtype);
     CHECK((uintptr_t)og_store_row(store, 7) % 64 == 0);
     float *in = og_alloc(3 * dim, 4), *out = og_alloc(3 * dim, 4);
     for (int64_t i = 0; i < 3 * dim; i++) in[i] = (float)(3 * og_random_normal(1, (uint64_t)i));
@@ -41,8 +41,7 @@ static void round_trip(int32_t dtype, int64_t dim, int32_t group, int32_t state)
             if (dtype == OG_INT8) step = most / 127 * 0.5001;
             if (dtype == OG_NF4) step = most * 0.1521; /* half of the widest gap */
             if (dtype == OG_FP8_E4M3)
-                step = fmax(fabs(x) * 0x1p-4,
-                            most * 0x1p-17); /* 3 bits; subnormal steps of the group */
+                step = fmax(fabs(x) * 0x1p-4, most * 0x1p-17); /* 3 bits; subnormal steps of the group */
             CHECK(fabs(got - x) <= step);
         }
     CHECK_FAILS(og_store_read(store, (int64_t[]){50}, 1, out, &err), OG_EINVAL, "50");
@@ -58,8 +57,7 @@ static void fp8_rows_have_the_layout_of_v41(void) {
     CHECK_OK(og_store_new(&o, &store, &err));
     uint8_t *row = og_store_row(store, 1);
     for (int i = 0; i < 256; i++) row[i] = (uint8_t)(i == 0x7f || i == 0xff ? 0 : i);
-    for (int i = 0; i < 8; i++)
-        row[256 + i] = (uint8_t)(120 + i); /* byte 256: the scale of channels 0..31 */
+    for (int i = 0; i < 8; i++) row[256 + i] = (uint8_t)(120 + i); /* byte 256: the scale of channels 0..31 */
     float out[256];
     int64_t id = 1;
     CHECK_OK(og_store_read(store, &id, 1, out, &err));
@@ -119,8 +117,7 @@ static void report_tells_what_was_granted(void) {
         CHECK(r.bytes == 32 << 20 && r.resident_bytes < 4 << 20 && r.locked_bytes == 0);
         memset(og_store_row(store, 0), 1, 16 << 20);
         CHECK_OK(og_store_inspect(store, &r, &err));
-        CHECK(r.resident_bytes >= 16 << 20 &&
-              r.resident_bytes <= 18 << 20); /* never a neighbour's */
+        CHECK(r.resident_bytes >= 16 << 20 && r.resident_bytes <= 18 << 20); /* never a neighbour's */
         CHECK(r.anonymous_bytes == r.resident_bytes && r.file_bytes == 0 && r.nodes >= 1);
         if (!huge)
             CHECK(r.huge_bytes == 0 && r.page_bytes == 4096);
@@ -140,13 +137,8 @@ static void write_text(const char *path, const char *text) {
 static void limits_are_read_and_named(void) {
     char root[] = "/tmp/og-limits-XXXXXX", path[300];
     CHECK(mkdtemp(root));
-    const char *folders[] = {"proc",
-                             "proc/self",
-                             "sys",
-                             "sys/fs",
-                             "sys/fs/cgroup",
-                             "sys/fs/cgroup/a",
-                             "sys/fs/cgroup/a/b"};
+    const char *folders[] = {
+        "proc", "proc/self", "sys", "sys/fs", "sys/fs/cgroup", "sys/fs/cgroup/a", "sys/fs/cgroup/a/b"};
     for (int i = 0; i < 7; i++) {
         snprintf(path, sizeof path, "%s/%s", root, folders[i]);
         CHECK(mkdir(path, 0700) == 0);
@@ -169,8 +161,7 @@ static void limits_are_read_and_named(void) {
     CHECK_FAILS(og_limits_check(&limits, 1000000001, 0, "a store", &err), OG_ENOMEM,
                 "1000000000 bytes left in the memory limit");
     limits = (og_limits){INT64_MAX, INT64_MAX, 65536, INT64_MAX};
-    CHECK_FAILS(og_limits_check(&limits, 1 << 20, 1, "a store", &err), OG_ENOMEM,
-                "65536 bytes left to lock");
+    CHECK_FAILS(og_limits_check(&limits, 1 << 20, 1, "a store", &err), OG_ENOMEM, "65536 bytes left to lock");
     CHECK_OK(og_limits_check(&limits, 1 << 20, 2, "a store", &err));
     snprintf(path, sizeof path, "rm -r %s", root);
     CHECK(system(path) == 0);

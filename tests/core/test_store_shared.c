@@ -69,8 +69,7 @@ static void writes_are_seen_by_all(void) {
     og_store_free(same);
     og_store_free(store);
     CHECK(!segment_exists());
-    CHECK_OK(
-        og_store_read(view, &row, 1, back, &err)); /* the rows live as long as somebody has them */
+    CHECK_OK(og_store_read(view, &row, 1, back, &err)); /* the rows live as long as somebody has them */
     og_store_free(view);
     CHECK_FAILS(og_store_attach(name, 0, &view, &err), OG_EIO, "/omnigram.test-");
 }
@@ -86,8 +85,7 @@ static void a_killed_owner_leaves_nothing_that_blocks(void) {
     CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
     CHECK(segment_exists());
     og_store *other;
-    CHECK_FAILS(og_store_new(&o, &other, &err), OG_EINVAL,
-                "has ended, but others hold it"); /* we still live in it */
+    CHECK_FAILS(og_store_new(&o, &other, &err), OG_EINVAL, "has ended, but others hold it"); /* we still live in it */
     og_store_free(store);
     CHECK_FAILS(og_store_attach(name, 0, &store, &err), OG_EINVAL, "stale");
     CHECK_OK(og_store_new(&o, &store, &err)); /* reclaimed */
@@ -142,8 +140,7 @@ static void one_physical_copy(void) {
     CHECK_OK(og_store_inspect(store, &a, &err));
     CHECK_OK(og_store_inspect(view, &b, &err));
     CHECK(a.resident_bytes >= 8 << 20 && b.resident_bytes >= 8 << 20);
-    CHECK(a.anonymous_bytes == 0 &&
-          b.anonymous_bytes == 0); /* shared pages, none of them private */
+    CHECK(a.anonymous_bytes == 0 && b.anonymous_bytes == 0); /* shared pages, none of them private */
     struct stat info;
     char path[100];
     snprintf(path, sizeof path, "/dev/shm/omnigram.%s", name);

@@ -82,8 +82,7 @@ static void killed_at_every_call(const char *path, int32_t shards, int32_t layou
             CHECK(WEXITSTATUS(status) == 9);
             seen_old += value == 1;
         }
-        if (value == 2 && !done)
-            CHECK_OK(og_table_save(path, old, &identity, layout, shards, &err));
+        if (value == 2 && !done) CHECK_OK(og_table_save(path, old, &identity, layout, shards, &err));
     }
     CHECK(seen_old >= 4);
     CHECK(files_in_folder() == files); /* what the dead left is gone */

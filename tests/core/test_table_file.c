@@ -22,7 +22,8 @@ static const char *in_folder(const char *name) {
     return path;
 }
 
-static const og_table_identity identity = {"text", "aaaa", "{\"scheme\":\"mix64\",\"vocab\":{\"size\":10}}", "{\"multipliers\":[3,5]}"};
+static const og_table_identity identity = {"text", "aaaa", "{\"scheme\":\"mix64\",\"vocab\":{\"size\":10}}",
+                                           "{\"multipliers\":[3,5]}"};
 
 static og_store *store_of(int64_t rows, int64_t dim, int32_t dtype, int32_t state, uint64_t seed) {
     og_store_options o = og_store_defaults(rows, dim, dtype);
@@ -54,13 +55,15 @@ static void train(og_store *store, int32_t kind) {
 
 static void comes_back_bit_for_bit(int32_t dtype, int32_t kind, int32_t layout, int32_t shards) {
     const char *path = in_folder(shards == 1 ? "one.safetensors" : "many.json");
-    og_store *store = store_of(13, 40, dtype, og_update_state(kind, 40), 5), *back = store_of(13, 40, dtype, og_update_state(kind, 40), 0);
+    og_store *store = store_of(13, 40, dtype, og_update_state(kind, 40), 5),
+             *back = store_of(13, 40, dtype, og_update_state(kind, 40), 0);
     train(store, kind);
     CHECK_OK(og_table_save(path, store, &identity, layout, shards, &err));
     og_table_file *file;
     CHECK_OK(og_table_file_open(path, &identity, &file, &err));
     const og_table_header *h = og_table_file_header(file);
-    CHECK(h->rows == 13 && h->dim == 40 && h->dtype == dtype && h->layout == layout && h->shards == shards && !strcmp(h->identity.constants, identity.constants));
+    CHECK(h->rows == 13 && h->dim == 40 && h->dtype == dtype && h->layout == layout && h->shards == shards &&
+          !strcmp(h->identity.constants, identity.constants));
     CHECK_OK(og_table_file_load(file, 0, back, &err));
     CHECK(same_rows(store, 0, back, 0, 13));
     og_table_file_close(file);
@@ -93,7 +96,8 @@ static void resharding_keeps_values_and_state(void) {
     for (int32_t rank = 0; rank < 3; rank++) {
         int64_t n = rank == 0 ? 5 : 4;
         og_store *part = store_of(n, 24, OG_BF16, 1, 0);
-        for (int64_t r = 0; r < n; r++) memcpy(og_store_row(part, r), og_store_row(all, at + r), (size_t)og_store_row_bytes(all));
+        for (int64_t r = 0; r < n; r++)
+            memcpy(og_store_row(part, r), og_store_row(all, at + r), (size_t)og_store_row_bytes(all));
         CHECK_OK(og_table_save_part(path, part, 0, n, &identity, OG_LAYOUT_PACKED, rank, 3, at, 13, &err));
         og_store_free(part);
         at += n;
@@ -132,7 +136,8 @@ static void resharding_keeps_values_and_state(void) {
 /* Card 55: -0.0, a subnormal and a NaN with payload through two shards. */
 static void shards_keep_minus_zero_subnormals_and_nan_payloads(void) {
     og_store *store = store_of(2, 4, OG_F32, 0, 0), *back = store_of(2, 4, OG_F32, 0, 0);
-    const uint32_t bits[8] = {0x80000000u, 0x000116c2u, 0x7fc12345u, 0xff812345u, 0x00000001u, 0x80000001u, 0x7f800000u, 0x3f800000u};
+    const uint32_t bits[8] = {0x80000000u, 0x000116c2u, 0x7fc12345u, 0xff812345u,
+                              0x00000001u, 0x80000001u, 0x7f800000u, 0x3f800000u};
     memcpy(og_store_row(store, 0), bits, 16);
     memcpy(og_store_row(store, 1), bits + 4, 16);
     for (int32_t layout = 0; layout < 2; layout++) {
@@ -156,17 +161,22 @@ static void another_vocabulary_is_refused_with_both_fingerprints(void) {
     CHECK_FAILS(og_table_file_open(in_folder("id.safetensors"), &other, &file, &err), OG_EINVAL, "aaaa");
     CHECK(strstr(err.message, "bbbb") && strstr(err.message, "vocab.size is 10 in the file and 11 here"));
     other.description = "{\"scheme\":\"mix64\",\"vocab\":{\"size\":10},\"codebook\":\"x\"}";
-    CHECK_FAILS(og_table_file_open(in_folder("id.safetensors"), &other, &file, &err), OG_EINVAL, "codebook is absent in the file");
-    CHECK_FAILS(og_table_save(in_folder("no.safetensors"), store, &(og_table_identity){"a", "", "{}", NULL}, 0, 1, &err), OG_EINVAL, "fingerprint");
+    CHECK_FAILS(og_table_file_open(in_folder("id.safetensors"), &other, &file, &err), OG_EINVAL,
+                "codebook is absent in the file");
+    CHECK_FAILS(
+        og_table_save(in_folder("no.safetensors"), store, &(og_table_identity){"a", "", "{}", NULL}, 0, 1, &err),
+        OG_EINVAL, "fingerprint");
     og_store_free(store);
 }
 
 /* Card 9: each key of the metadata, when it is not there, is named. */
 static void a_missing_metadata_key_is_named(void) {
-    const char *keys[][2] = {{"omnigram.format", "table/1"}, {"omnigram.name", "t"},        {"omnigram.fingerprint", "f"}, {"omnigram.description", "{}"},
-                             {"omnigram.constants", "{}"},   {"omnigram.dtype", "F32"},     {"omnigram.total_rows", "2"},  {"omnigram.first_row", "0"},
-                             {"omnigram.rows", "2"},         {"omnigram.dim", "3"},         {"omnigram.group", "0"},       {"omnigram.state", "0"},
-                             {"omnigram.layout", "plain"}};
+    const char *keys[][2] = {
+        {"omnigram.format", "table/1"}, {"omnigram.name", "t"},       {"omnigram.fingerprint", "f"},
+        {"omnigram.description", "{}"}, {"omnigram.constants", "{}"}, {"omnigram.dtype", "F32"},
+        {"omnigram.total_rows", "2"},   {"omnigram.first_row", "0"},  {"omnigram.rows", "2"},
+        {"omnigram.dim", "3"},          {"omnigram.group", "0"},      {"omnigram.state", "0"},
+        {"omnigram.layout", "plain"}};
     const float values[6] = {1, 2, 3, 4, 5, 6};
     for (int missing = -1; missing < 13; missing++) {
         og_arrays_writer *w;
@@ -178,8 +188,10 @@ static void a_missing_metadata_key_is_named(void) {
         CHECK_OK(og_arrays_writer_commit(w, &err));
         og_table_file *file = NULL;
         og_status status = og_table_file_open(in_folder("keys.safetensors"), NULL, &file, &err);
-        if (missing < 0) CHECK(status == OG_OK);
-        else CHECK(status == OG_EFORMAT && strstr(err.message, keys[missing][0]));
+        if (missing < 0)
+            CHECK(status == OG_OK);
+        else
+            CHECK(status == OG_EFORMAT && strstr(err.message, keys[missing][0]));
         if (missing >= 0) file = NULL;
         og_table_file_close(file);
     }
@@ -260,7 +272,8 @@ int main(void) {
     for (int t = 0; t < 6; t++)
         for (int32_t kind = OG_SGD; kind <= OG_ADAM; kind++)
             for (int32_t layout = 0; layout < 2; layout++)
-                for (int32_t shards = 1; shards <= 13; shards += 6) comes_back_bit_for_bit(types[t], kind, layout, shards);
+                for (int32_t shards = 1; shards <= 13; shards += 6)
+                    comes_back_bit_for_bit(types[t], kind, layout, shards);
     resharding_keeps_values_and_state();
     shards_keep_minus_zero_subnormals_and_nan_payloads();
     another_vocabulary_is_refused_with_both_fingerprints();

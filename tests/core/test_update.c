@@ -152,13 +152,15 @@ static void stochastic_rounding_keeps_the_mean(int32_t dtype) {
         og_update_options o = og_update_defaults(OG_SGD);
         o.lr = (dtype == OG_BF16 ? 0x1p-7 : 0x1p-10) / 10;
         o.rounding = rounding;
-        for (int step = 1; step <= 1000; step++) CHECK_OK(og_update_apply(store, &o, &row, 1, grad, 64, 1, step, NULL, &err));
+        for (int step = 1; step <= 1000; step++)
+            CHECK_OK(og_update_apply(store, &o, &row, 1, grad, 64, 1, step, NULL, &err));
         CHECK_OK(og_store_read(store, &row, 1, one, &err));
         double mean = 0;
         for (int k = 0; k < 64; k++) mean += (double)one[k] / 64;
         if (!rounding) CHECK(mean == 1);
         /* 64,000 steps, each 1/10 of a unit with chance: standard error of the mean is 1.2 units / 8 */
-        else CHECK(fabs(mean - 1 - 1000 * o.lr) < 0.02 * 1000 * o.lr);
+        else
+            CHECK(fabs(mean - 1 - 1000 * o.lr) < 0.02 * 1000 * o.lr);
         og_store_free(store);
     }
 }

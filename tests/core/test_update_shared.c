@@ -42,8 +42,7 @@ static void deltas_are_never_lost(int32_t dtype, double unit, int64_t times) {
             og_store *mine;
             CHECK_OK(og_store_attach(name, 1, &mine, &err));
             for (int64_t i = 0; i < times; i++)
-                CHECK_OK(
-                    og_update_delta(mine, (int64_t[]){0, OG_ROW_NONE}, 2, one, 0 + 8, NULL, &err));
+                CHECK_OK(og_update_delta(mine, (int64_t[]){0, OG_ROW_NONE}, 2, one, 0 + 8, NULL, &err));
             og_store_free(mine);
             _exit(0);
         }
@@ -64,10 +63,8 @@ static void batch(int rank, int step, int64_t *rows, float *grads, int64_t *n) {
     *n = (int64_t)og_random_below(1, (uint64_t)(step * 2 + rank), N + 1); /* also none */
     for (int64_t i = 0; i < *n; i++) {
         uint64_t c = (uint64_t)((step * 2 + rank) * N) + (uint64_t)i;
-        rows[i] =
-            og_random_below(2, c, 10) == 0 ? OG_ROW_NONE : (int64_t)og_random_below(3, c, ROWS);
-        for (int k = 0; k < DIM; k++)
-            grads[i * DIM + k] = (float)og_random_normal(4, c * DIM + (uint64_t)k);
+        rows[i] = og_random_below(2, c, 10) == 0 ? OG_ROW_NONE : (int64_t)og_random_below(3, c, ROWS);
+        for (int k = 0; k < DIM; k++) grads[i * DIM + k] = (float)og_random_normal(4, c * DIM + (uint64_t)k);
     }
 }
 
@@ -96,8 +93,7 @@ static void exact_steps_equal_one_process(int32_t kind, int32_t dtype) {
             CHECK_OK(og_exchange_new(meeting, rank, 2, N, DIM, &x, &err));
             for (int step = 1; step <= STEPS; step++) {
                 batch(rank, step, rows, grads, &n);
-                CHECK_OK(
-                    og_exchange_apply(x, mine, &u, rows, n, grads, DIM, 0.5, step, NULL, &err));
+                CHECK_OK(og_exchange_apply(x, mine, &u, rows, n, grads, DIM, 0.5, step, NULL, &err));
             }
             og_exchange_free(x);
             og_store_free(mine);
@@ -108,14 +104,12 @@ static void exact_steps_equal_one_process(int32_t kind, int32_t dtype) {
         int64_t first, second;
         batch(0, step, rows, grads, &first);
         batch(1, step, rows + first, grads + first * DIM, &second);
-        CHECK_OK(
-            og_update_apply(alone, &u, rows, first + second, grads, DIM, 0.5, step, NULL, &err));
+        CHECK_OK(og_update_apply(alone, &u, rows, first + second, grads, DIM, 0.5, step, NULL, &err));
     }
     join(children[0]);
     join(children[1]);
     for (int64_t r = 0; r < ROWS; r++)
-        CHECK(memcmp(og_store_row(store, r), og_store_row(alone, r),
-                     (size_t)og_store_row_bytes(store)) == 0);
+        CHECK(memcmp(og_store_row(store, r), og_store_row(alone, r), (size_t)og_store_row_bytes(store)) == 0);
     og_store_free(store);
     og_store_free(alone);
 }
@@ -136,21 +130,17 @@ static void refusals_and_deaths_are_told(void) {
     if (child == 0) {
         CHECK_OK(og_store_attach(name, 1, &mine, &err));
         CHECK_OK(og_exchange_new(meeting, 1, 2, 1, DIM, &x, &err));
-        CHECK_FAILS(og_exchange_apply(x, mine, &u, &good, 1, grad, DIM, 1, 1, NULL, &err),
-                    OG_EINVAL, "rank 0 refused");
+        CHECK_FAILS(og_exchange_apply(x, mine, &u, &good, 1, grad, DIM, 1, 1, NULL, &err), OG_EINVAL, "rank 0 refused");
         CHECK_OK(og_exchange_apply(x, mine, &u, &good, 1, grad, DIM, 1, 1, NULL, &err));
         raise(SIGKILL);
     }
     CHECK_OK(og_exchange_new(meeting, 0, 2, 1, DIM, &x, &err));
-    CHECK_FAILS(og_exchange_apply(x, store, &u, &bad, 1, grad, DIM, 1, 1, NULL, &err), OG_EINVAL,
-                "101");
+    CHECK_FAILS(og_exchange_apply(x, store, &u, &bad, 1, grad, DIM, 1, 1, NULL, &err), OG_EINVAL, "101");
     CHECK(((float *)og_store_row(store, good))[0] == 0);
     CHECK_OK(og_exchange_apply(x, store, &u, &good, 1, grad, DIM, 1, 1, NULL, &err));
     CHECK(((float *)og_store_row(store, good))[0] == (float)(-0.01 * 2));
-    CHECK_FAILS(og_exchange_apply(x, store, &u, &good, 1, grad, DIM, 1, 2, NULL, &err), OG_EIO,
-                "rank 1");
-    CHECK_FAILS(og_exchange_apply(x, store, &u, &good, 1, grad, DIM, 1, 2, NULL, &err), OG_EIO,
-                "broken");
+    CHECK_FAILS(og_exchange_apply(x, store, &u, &good, 1, grad, DIM, 1, 2, NULL, &err), OG_EIO, "rank 1");
+    CHECK_FAILS(og_exchange_apply(x, store, &u, &good, 1, grad, DIM, 1, 2, NULL, &err), OG_EIO, "broken");
     CHECK(waitpid(child, NULL, 0) == child);
     og_exchange_free(x);
     og_store_free(store);

@@ -27,13 +27,11 @@ static og_status keep(void *context, const og_cells *cells, int64_t first, og_er
     for (int64_t i = 0; i < cells->n; i++) {
         int64_t at = t->base + first + i;
         CHECK(at == t->n);
-        t->present[at] =
-            cells->present ? cells->present[i] : (uint32_t)((UINT64_C(1) << cells->order) - 1);
+        t->present[at] = cells->present ? cells->present[i] : (uint32_t)((UINT64_C(1) << cells->order) - 1);
         t->position[at] = cells->position + i;
         t->index[at] = cells->index + i;
         for (int32_t k = 0; k < cells->order; k++) {
-            for (int32_t w = 0; w < cells->width; w++)
-                t->code[at][k][w] = cells->code[k][i * cells->width + w];
+            for (int32_t w = 0; w < cells->width; w++) t->code[at][k][w] = cells->code[k][i * cells->width + w];
             t->tag[at][k] = cells->tag[k] ? cells->tag[k][i] : cells->constant_tag[k];
         }
         t->n++;
@@ -101,40 +99,36 @@ static void oracle(const og_window *win, const og_stream *s, int32_t nothing, ta
             if (from[c] < 0) first_gap = c;
         for (int32_t c = 0; c < win->max_order; c++) {
             int there = from[c] >= 0 && !(win->fill == OG_FILL_BACKOFF && c > first_gap);
-            for (int32_t w = 0; w < s->width; w++)
-                out->code[t][c][w] = there ? s->codes[from[c] * s->width + w] : fill;
+            for (int32_t w = 0; w < s->width; w++) out->code[t][c][w] = there ? s->codes[from[c] * s->width + w] : fill;
             out->tag[t][c] = s->modality ? s->modality[there ? from[c] : t] : 0;
         }
     }
     out->n = s->n;
 }
 
-static void same(const table *a, const table *b, const og_window *win, int32_t width,
-                 const char *what) {
+static void same(const table *a, const table *b, const og_window *win, int32_t width, const char *what) {
     CHECK(a->n == b->n);
     for (int64_t t = 0; t < a->n; t++) {
-        int bad = a->present[t] != b->present[t] || a->position[t] != b->position[t] ||
-                  a->index[t] != b->index[t];
+        int bad = a->present[t] != b->present[t] || a->position[t] != b->position[t] || a->index[t] != b->index[t];
         for (int32_t k = 0; k < win->max_order; k++) {
             bad |= a->tag[t][k] != b->tag[t][k];
             for (int32_t w = 0; w < width; w++) bad |= a->code[t][k][w] != b->code[t][k][w];
         }
         if (bad) {
-            fprintf(stderr, "%s: token %lld present %x %x position %lld %lld fill %d modes", what,
-                    (long long)t, a->present[t], b->present[t], (long long)a->position[t],
-                    (long long)b->position[t], win->fill);
+            fprintf(stderr, "%s: token %lld present %x %x position %lld %lld fill %d modes", what, (long long)t,
+                    a->present[t], b->present[t], (long long)a->position[t], (long long)b->position[t], win->fill);
             for (int i = 0; i < OG_N_BREAKS; i++) fprintf(stderr, " %d", win->mode[i]);
             for (int k = 0; k < win->max_order; k++)
-                fprintf(stderr, "\n  cell %d: %d/%d wanted %d/%d", k, b->code[t][k][0],
-                        b->tag[t][k], a->code[t][k][0], a->tag[t][k]);
+                fprintf(stderr, "\n  cell %d: %d/%d wanted %d/%d", k, b->code[t][k][0], b->tag[t][k], a->code[t][k][0],
+                        a->tag[t][k]);
             og_test_fail(__FILE__, __LINE__, what);
         }
     }
 }
 
 /* Cuts the stream at cuts[0..n_cuts) and walks each piece with the history of those before it. */
-static void walk_pieces(const og_window *win, const og_stream *s, int32_t nothing,
-                        const int64_t *cuts, int64_t n_cuts, table *out) {
+static void walk_pieces(const og_window *win, const og_stream *s, int32_t nothing, const int64_t *cuts, int64_t n_cuts,
+                        table *out) {
     og_error err;
     void *memory = og_alloc(og_history_bytes(win, s->width), 1);
     og_history *history = og_history_reset(memory, win, s->width);
@@ -146,9 +140,7 @@ static void walk_pieces(const og_window *win, const og_stream *s, int32_t nothin
         int64_t starts[MOST], n_docs = 0;
         /* a start on a cut is told to the piece that ends there or to the one that begins: both are
          * right */
-        for (; d < s->n_docs &&
-               (s->doc_starts[d] < to || (s->doc_starts[d] == to && (c == n_cuts || draw(2))));
-             d++)
+        for (; d < s->n_docs && (s->doc_starts[d] < to || (s->doc_starts[d] == to && (c == n_cuts || draw(2)))); d++)
             starts[n_docs++] = s->doc_starts[d] - from;
         og_stream piece = {.codes = s->codes + from * s->width,
                            .n = to - from,
@@ -188,16 +180,13 @@ static void random_case(int round) {
     int64_t n = draw(10) == 0 ? draw(MOST) : draw(60);
     uint32_t vocab = draw(2) ? 16 : 400;
     for (int64_t i = 0; i < n * width; i++) codes[i] = (int32_t)draw(vocab);
-    for (int64_t i = 0; i < n; i++)
-        marks[i] = (og_marks)(draw(5) == 0 ? 1u << draw(OG_N_BREAKS) : 0);
+    for (int64_t i = 0; i < n; i++) marks[i] = (og_marks)(draw(5) == 0 ? 1u << draw(OG_N_BREAKS) : 0);
     int8_t m = 0;
     for (int64_t i = 0; i < n; i++) modality[i] = m = draw(4) == 0 ? (int8_t)(draw(4) - 1u) : m;
     int64_t starts[MOST], n_docs = 1;
     starts[0] = 0;
-    for (int64_t i = draw(20); i <= n && n_docs < 100; i += draw(40))
-        starts[n_docs++] = i; /* empty documents too */
-    og_stream s = {
-        codes, n, width, starts, n_docs, draw(2) ? marks : NULL, draw(2) ? modality : NULL};
+    for (int64_t i = draw(20); i <= n && n_docs < 100; i += draw(40)) starts[n_docs++] = i; /* empty documents too */
+    og_stream s = {codes, n, width, starts, n_docs, draw(2) ? marks : NULL, draw(2) ? modality : NULL};
 
     oracle(&win, &s, -9, &want);
     got.base = got.n = 0;
@@ -205,8 +194,7 @@ static void random_case(int round) {
     same(&want, &got, &win, width, "whole");
     int64_t cuts[MOST], n_cuts = 0;
     int64_t step = round % 5 == 0 ? 1 : round % 5 == 1 ? 2 : round % 5 == 2 ? 7 : 0;
-    for (int64_t at = 0; n_cuts < MOST - 1 && at <= n; at += step ? step : (int64_t)draw(30))
-        cuts[n_cuts++] = at;
+    for (int64_t at = 0; n_cuts < MOST - 1 && at <= n; at += step ? step : (int64_t)draw(30)) cuts[n_cuts++] = at;
     walk_pieces(&win, &s, -9, cuts, n_cuts, &got);
     same(&want, &got, &win, width, "pieces");
 
@@ -255,9 +243,7 @@ static void truth_table(void) {
     static const int64_t starts[2] = {0, 9};
     /* what lag k of token t reads, as the token's number in hexadecimal; '.' absent */
     static const truth rows[] = {
-        {-1,
-         OG_BREAK_NONE,
-         {"...", "0..", "10.", "210", "321", "432", "543", "654", "765", "...", "9..", "a9."}},
+        {-1, OG_BREAK_NONE, {"...", "0..", "10.", "210", "321", "432", "543", "654", "765", "...", "9..", "a9."}},
         {OG_AT_EOS,
          OG_BREAK_LATCH,
          {"...", "0..", "...", "2..", "32.", "432", "543", "654", "765", "...", "9..", "a9."}},
@@ -345,8 +331,8 @@ static void truth_table(void) {
                 char c = rows[r].cells[t][k - 1];
                 int32_t want = c == '.' ? 5 : c >= 'a' ? codes[c - 'a' + 10] : codes[c - '0'];
                 if (got.code[t][k][0] != want || (got.present[t] >> k & 1) != (c != '.')) {
-                    fprintf(stderr, "rule %d mode %d token %d lag %d: %d, wanted %d\n",
-                            rows[r].rule, rows[r].mode, t, k, got.code[t][k][0], want);
+                    fprintf(stderr, "rule %d mode %d token %d lag %d: %d, wanted %d\n", rows[r].rule, rows[r].mode, t,
+                            k, got.code[t][k][0], want);
                     og_test_fail(__FILE__, __LINE__, "truth table");
                 }
             }

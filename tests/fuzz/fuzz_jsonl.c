@@ -9,12 +9,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     og_jsonl_document document = {0};
     og_error err = {0};
     int64_t live = og_alloc_count();
-    if (og_jsonl_line("fuzz:1", "root", (const char *)data, (int64_t)size, &strings, &document,
-                      &err) == OG_OK) {
+    if (og_jsonl_line("fuzz:1", "root", (const char *)data, (int64_t)size, &strings, &document, &err) == OG_OK) {
         if (document.n_items < 1) abort();
         for (int64_t i = 0; i < document.n_items; i++)
-            if (!document.items[i].text == !document.items[i].path)
-                abort(); /* exactly one of them */
+            if (!document.items[i].text == !document.items[i].path) abort(); /* exactly one of them */
         og_release(document.items);
     } else if (!err.message[0]) {
         abort();

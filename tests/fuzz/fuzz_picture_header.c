@@ -12,8 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     if (header.width < 1 || header.height < 1) abort();
-    if (header.exif_offset < 0 || header.exif_bytes < 0 ||
-        header.exif_offset + header.exif_bytes > (int64_t)size)
+    if (header.exif_offset < 0 || header.exif_bytes < 0 || header.exif_offset + header.exif_bytes > (int64_t)size)
         abort();
     int32_t orientation = og_picture_orientation(data, &header);
     if (orientation < 1 || orientation > 8) abort();
@@ -23,9 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (!out) return 0;
         int64_t n = og_png_essence(data, (int64_t)size, out);
         if (n > (int64_t)size) abort();
-        if (og_picture_probe("essence", out, n, &again, &err) != OG_OK ||
-            again.width != header.width)
-            abort();
+        if (og_picture_probe("essence", out, n, &again, &err) != OG_OK || again.width != header.width) abort();
         og_release(out);
     }
     return 0;

@@ -19,8 +19,7 @@ static void check_arrays(const og_arrays *arrays, int64_t file_bytes) {
         HOLDS((uintptr_t)data % (uintptr_t)bytes == 0);
         for (int32_t k = 0; k < info->rank; k++) bytes *= info->shape[k];
         HOLDS(bytes == info->bytes);
-        for (int64_t k = 0; k < bytes; k++)
-            sum += ((const unsigned char *)data)[k]; /* a sanitizer sees a wrong one */
+        for (int64_t k = 0; k < bytes; k++) sum += ((const unsigned char *)data)[k]; /* a sanitizer sees a wrong one */
         total += bytes;
     }
     HOLDS(total < file_bytes && sum < 0xFFFFFFFF);

@@ -30,9 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (og_store_new(&o, &store, &err) == OG_OK) {
         static float values[65536];
         err.message[0] = 0;
-        HOLDS(og_store_read(store, (int64_t[]){og_store_rows(store) - 1}, 1, values, &err) ==
-                  OG_OK ||
-              err.message[0]);
+        HOLDS(og_store_read(store, (int64_t[]){og_store_rows(store) - 1}, 1, values, &err) == OG_OK || err.message[0]);
         og_store_free(store);
     }
     HOLDS(og_alloc_count() == before);

@@ -15,8 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     og_error err;
     og_verify_counts counts = {0};
     int64_t lines = 0;
-    og_status status = og_verify_text((const char *)data, (int64_t)size, "fuzz", og_canonical_key,
-                                      said, &lines, &counts, &err);
+    og_status status =
+        og_verify_text((const char *)data, (int64_t)size, "fuzz", og_canonical_key, said, &lines, &counts, &err);
     HOLDS(counts.supported <= counts.cases && counts.mismatches == lines);
     HOLDS(status == OG_OK || err.message[0]);
     HOLDS(og_alloc_count() == 0);

@@ -17,8 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int32_t rate = 0;
     uint32_t notes = 0;
     og_error err = {0};
-    if (og_sound_read(&policy, "fuzz", data, (int64_t)size, &samples, &n, &rate, &notes, &err) ==
-        OG_OK) {
+    if (og_sound_read(&policy, "fuzz", data, (int64_t)size, &samples, &n, &rate, &notes, &err) == OG_OK) {
         if (n < 1 || rate < 100) abort();
         for (int64_t i = 0; i < n; i++)
             if (!(fabsf(samples[i]) <= 1)) abort();

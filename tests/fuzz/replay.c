@@ -85,16 +85,54 @@ static void splice(input *in, size_t at, size_t gone, const void *bytes, size_t 
 }
 
 static void mutate(input *in) {
-    static const char *const words[] = {"0", "-1", "1", "9223372036854775807", "9223372036854775808", "-9223372036854775808",
-        "18446744073709551616", "4294967296", "2147483647", "1e999", "-0.0", "null", "true", "\"\"", "[]", "{}", "[", "]", "{", "}",
-        ",", ":", "\n", "  ", "- ", "&a ", "*a", "\\", "\"", "\xff", "\xe2\x80\xa8", "\\u0000", "\\ud800", ".inf", "#", "|", ">"};
+    static const char *const words[] = {"0",
+                                        "-1",
+                                        "1",
+                                        "9223372036854775807",
+                                        "9223372036854775808",
+                                        "-9223372036854775808",
+                                        "18446744073709551616",
+                                        "4294967296",
+                                        "2147483647",
+                                        "1e999",
+                                        "-0.0",
+                                        "null",
+                                        "true",
+                                        "\"\"",
+                                        "[]",
+                                        "{}",
+                                        "[",
+                                        "]",
+                                        "{",
+                                        "}",
+                                        ",",
+                                        ":",
+                                        "\n",
+                                        "  ",
+                                        "- ",
+                                        "&a ",
+                                        "*a",
+                                        "\\",
+                                        "\"",
+                                        "\xff",
+                                        "\xe2\x80\xa8",
+                                        "\\u0000",
+                                        "\\ud800",
+                                        ".inf",
+                                        "#",
+                                        "|",
+                                        ">"};
     size_t at = below(in->size + 1), left = in->size - at, some = left < 32 ? below(left + 1) : below(32);
     const input *other = &files[below(n_files)];
     const char *word = words[below(sizeof words / sizeof *words)];
     uint8_t byte = (uint8_t)draw();
     switch (draw() % 8) {
-    case 0: if (left) in->data[at] ^= (uint8_t)(1u << below(8)); break;
-    case 1: if (left) in->data[at] = byte; break;
+    case 0:
+        if (left) in->data[at] ^= (uint8_t)(1u << below(8));
+        break;
+    case 1:
+        if (left) in->data[at] = byte;
+        break;
     case 2: splice(in, at, 0, &byte, 1); break;
     case 3: splice(in, at, some, "", 0); break;
     case 4: splice(in, at, some, word, strlen(word)); break;

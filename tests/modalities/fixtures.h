@@ -21,11 +21,13 @@ static inline void put(bytes *b, const void *data, size_t n) {
     b->n += (int64_t)n;
 }
 static inline void put_be32(bytes *b, uint32_t v) {
-    const unsigned char p[4] = {(unsigned char)(v >> 24), (unsigned char)(v >> 16), (unsigned char)(v >> 8), (unsigned char)v};
+    const unsigned char p[4] = {(unsigned char)(v >> 24), (unsigned char)(v >> 16), (unsigned char)(v >> 8),
+                                (unsigned char)v};
     put(b, p, 4);
 }
 static inline void put_le(bytes *b, uint32_t v, size_t n) {
-    const unsigned char p[4] = {(unsigned char)v, (unsigned char)(v >> 8), (unsigned char)(v >> 16), (unsigned char)(v >> 24)};
+    const unsigned char p[4] = {(unsigned char)v, (unsigned char)(v >> 8), (unsigned char)(v >> 16),
+                                (unsigned char)(v >> 24)};
     put(b, p, n);
 }
 
@@ -73,7 +75,11 @@ static inline void png_end(bytes *b, const void *rows, size_t n) {
 /* colour: 0 gray, 2 RGB, 4 gray + alpha, 6 RGBA; samples [h][w][channels] of 8 or 16 bits, big-endian */
 static inline void png(bytes *b, uint32_t w, uint32_t h, int depth, int colour, const void *samples) {
     static unsigned char rows[66000];
-    size_t channels = colour == 0 ? 1 : colour == 2 ? 3 : colour == 4 ? 2 : 4, row = (size_t)w * channels * (size_t)depth / 8;
+    size_t channels = colour == 0   ? 1
+                      : colour == 2 ? 3
+                      : colour == 4 ? 2
+                                    : 4,
+           row = (size_t)w * channels * (size_t)depth / 8;
     CHECK((row + 1) * h <= 65535);
     for (size_t y = 0; y < h; y++) {
         rows[y * (row + 1)] = 0;
@@ -84,15 +90,18 @@ static inline void png(bytes *b, uint32_t w, uint32_t h, int depth, int colour, 
 }
 
 /* ---- JPEG: 16 x 8 gray, the left half black, the right half white, by DC terms alone ----
- * All quantisers 8; one DC code '0' for category 8, one AC code '0' for end of block. Block 1: DC -128 (category 8, bits 01111111).
- * Block 2: difference +255 (bits 11111111). Bits: 0 01111111 0 | 0 11111111 0, filled with ones. orientation 0: no EXIF. */
+ * All quantisers 8; one DC code '0' for category 8, one AC code '0' for end of block. Block 1: DC -128 (category 8,
+ * bits 01111111). Block 2: difference +255 (bits 11111111). Bits: 0 01111111 0 | 0 11111111 0, filled with ones.
+ * orientation 0: no EXIF. */
 static inline void jpeg(bytes *b, int orientation) {
     unsigned char table[65];
     b->n = 0;
     put(b, "\xFF\xD8", 2);
     if (orientation) {
-        const unsigned char exif[] = {0xFF, 0xE1, 0, 34, 'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, 42, 0, 0, 0, 8,
-                                      0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, (unsigned char)orientation, 0, 0, 0, 0, 0, 0};
+        const unsigned char exif[] = {0xFF, 0xE1, 0, 34, 'E', 'x', 'i', 'f', 0, 0,
+                                      'M',  'M',  0, 42, 0,   0,   0,   8,   0, 1,
+                                      0x01, 0x12, 0, 3,  0,   0,   0,   1,   0, (unsigned char)orientation,
+                                      0,    0,    0, 0,  0,   0};
         put(b, exif, sizeof exif);
     }
     table[0] = 0;
@@ -109,14 +118,20 @@ static inline void jpeg(bytes *b, int orientation) {
 static inline void jpeg_cmyk(bytes *b, int adobe) {
     b->n = 0;
     put(b, "\xFF\xD8", 2);
-    if (adobe) put(b, "\xFF\xEE\x00\x0E" "Adobe" "\x00\x64\x00\x00\x00\x00\x00", 16);
+    if (adobe)
+        put(b,
+            "\xFF\xEE\x00\x0E"
+            "Adobe"
+            "\x00\x64\x00\x00\x00\x00\x00",
+            16);
     put(b, "\xFF\xC0\x00\x14\x08\x00\x01\x00\x01\x04\x01\x11\x00\x02\x11\x00\x03\x11\x00\x04\x11\x00", 22);
     put(b, "\xFF\xDA\x00\x0E\x04\x01\x00\x02\x00\x03\x00\x04\x00\x00\x3F\x00", 16);
     put(b, "\x00\xFF\xD9", 3);
 }
 
 /* ---- WAV: format 1 (integers) or 3 (floats) ---- */
-static inline void wav_claim(bytes *b, int format, int channels, int rate, int bits, const void *data, uint32_t n, uint32_t claimed) {
+static inline void wav_claim(bytes *b, int format, int channels, int rate, int bits, const void *data, uint32_t n,
+                             uint32_t claimed) {
     b->n = 0;
     put(b, "RIFF", 4);
     put_le(b, 36 + claimed, 4);

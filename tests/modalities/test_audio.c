@@ -130,9 +130,10 @@ static void test_channels(void) {
 static void test_lengths(void) {
     static const struct {
         int64_t n, in, out, want; /* want by hand: n * out / in, rounded half up */
-    } table[] = {{48000, 48000, 16000, 16000}, {44100, 44100, 16000, 16000}, {1, 48000, 16000, 0},      {2, 48000, 16000, 1},
-                 {3, 48000, 16000, 1},         {1, 8000, 16000, 2},          {22254, 22254, 16000, 16000}, {11127, 22254, 16000, 8000},
-                 {1000, 5000, 16000, 3200},    {12345, 44100, 16000, 4479},   {99, 44100, 16000, 36},     {5, 16000, 16000, 5}};
+    } table[] = {{48000, 48000, 16000, 16000}, {44100, 44100, 16000, 16000}, {1, 48000, 16000, 0},
+                 {2, 48000, 16000, 1},         {3, 48000, 16000, 1},         {1, 8000, 16000, 2},
+                 {22254, 22254, 16000, 16000}, {11127, 22254, 16000, 8000},  {1000, 5000, 16000, 3200},
+                 {12345, 44100, 16000, 4479},  {99, 44100, 16000, 36},       {5, 16000, 16000, 5}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         int64_t n = table[i].n;
         float *in = og_alloc(n, sizeof *in), *out = NULL;
@@ -143,7 +144,8 @@ static void test_lengths(void) {
         og_release(in);
         og_release(out);
     }
-    CHECK(og_resampled_length(INT64_C(4000000000000000), 44100, 192000) == INT64_C(17414965986394558)); /* no 64-bit overflow */
+    CHECK(og_resampled_length(INT64_C(4000000000000000), 44100, 192000) ==
+          INT64_C(17414965986394558)); /* no 64-bit overflow */
 }
 
 /* Nothing at the end is lost, and a tone keeps its place and height. */
@@ -158,7 +160,8 @@ static void test_resampler(void) {
     og_release(out);
     for (int i = 0; i < N; i++) in[i] = (float)(0.5 * sin(2 * 3.14159265358979323846 * 1000 * i / 44100.0));
     CHECK_OK(og_sound_resample(in, N, 44100, 16000, &out, &err));
-    for (int i = 1000; i < 15000; i++) CHECK(fabs((double)out[i] - 0.5 * sin(2 * 3.14159265358979323846 * 1000 * i / 16000.0)) < 1e-4);
+    for (int i = 1000; i < 15000; i++)
+        CHECK(fabs((double)out[i] - 0.5 * sin(2 * 3.14159265358979323846 * 1000 * i / 16000.0)) < 1e-4);
     og_release(out);
     og_release(in);
     int16_t both[2 * 4410] = {0};
@@ -175,10 +178,17 @@ static void test_resampler(void) {
 static void test_vectors(void) {
     enum { N = 16000 };
     int16_t *samples = og_alloc(N, sizeof *samples);
-    for (int i = 0; i < N; i++) samples[i] = (int16_t)(8000 * sin(2 * 3.14159265358979323846 * (i < 8000 ? 500 : 3000) * i / 16000.0));
+    for (int i = 0; i < N; i++)
+        samples[i] = (int16_t)(8000 * sin(2 * 3.14159265358979323846 * (i < 8000 ? 500 : 3000) * i / 16000.0));
     for (int mean = 0; mean < 2; mean++) {
         og_modality_impl *impl = make(type, mean ? "stack: mean" : "stack: concat");
-        og_media media = {.modality = OG_AUDIO, .dtype = OG_I16, .rank = 1, .shape = {N}, .data = samples, .rate_hz = 16000}, back = {0};
+        og_media media = {.modality = OG_AUDIO,
+                          .dtype = OG_I16,
+                          .rank = 1,
+                          .shape = {N},
+                          .data = samples,
+                          .rate_hz = 16000},
+                 back = {0};
         float *v = NULL;
         int32_t rows = 0, columns = 0;
         int64_t dim = type->dim(impl);
@@ -186,7 +196,8 @@ static void test_vectors(void) {
         CHECK_OK(type->vectors(impl, &media, &v, &rows, &columns, &err));
         CHECK(rows == 1 && columns == 25);
         CHECK_OK(type->restore(impl, v, rows, columns, &back, &err));
-        CHECK(back.dtype == OG_F32 && back.rank == 2 && back.shape[0] == 100 && back.shape[1] == 40 && back.rate_hz == 100);
+        CHECK(back.dtype == OG_F32 && back.rank == 2 && back.shape[0] == 100 && back.shape[1] == 40 &&
+              back.rate_hz == 100);
         if (!mean) CHECK(!memcmp(back.data, v, (size_t)(25 * dim) * sizeof *v));
         const float *spectrogram = back.data;
         int low = 0, high = 0;
@@ -217,7 +228,8 @@ static void test_vectors(void) {
 static void test_silence(void) { /* the floor: digital silence is finite, and one vector */
     int16_t zero[3200] = {0};
     og_modality_impl *impl = make(type, "");
-    og_media media = {.modality = OG_AUDIO, .dtype = OG_I16, .rank = 1, .shape = {3200}, .data = zero, .rate_hz = 16000};
+    og_media media = {
+        .modality = OG_AUDIO, .dtype = OG_I16, .rank = 1, .shape = {3200}, .data = zero, .rate_hz = 16000};
     float *v = NULL;
     int32_t rows, columns;
     CHECK_OK(type->vectors(impl, &media, &v, &rows, &columns, &err));
@@ -229,7 +241,10 @@ static void test_silence(void) { /* the floor: digital silence is finite, and on
 static void test_keys(void) {
     static const struct {
         const char *yaml, *word;
-    } bad[] = {{"bands: 128\nmel: torchaudio", "covers no bin"}, {"frame_hz: 30", "must divide"}, {"mel: htk", "htk"}, {"banks: 4", "bands"}};
+    } bad[] = {{"bands: 128\nmel: torchaudio", "covers no bin"},
+               {"frame_hz: 30", "must divide"},
+               {"mel: htk", "htk"},
+               {"banks: 4", "bands"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         og_config *config = yaml(bad[i].yaml);
         og_modality_impl *impl = NULL;

@@ -29,16 +29,14 @@ static void cases(void) {
     char *key;
     int64_t bytes;
     CHECK_FAILS(og_canonical_key("a\xff", 2, &key, &bytes, &err), OG_EFORMAT, "UTF-8");
-    CHECK_OK(og_canonical_key("a\0B", 3, &key, &bytes,
-                              &err)); /* a zero byte is a character like others */
+    CHECK_OK(og_canonical_key("a\0B", 3, &key, &bytes, &err)); /* a zero byte is a character like others */
     CHECK(bytes == 3 && !memcmp(key, "a\0b", 3));
     og_release(key);
 }
 
 static void map(void) {
     og_error err;
-    static const char *const texts[] = {"<pad>",    "A",  "a", " a", "b",
-                                        "\xC3\x81", "B ", "c", " ",  "\t"};
+    static const char *const texts[] = {"<pad>", "A", "a", " a", "b", "\xC3\x81", "B ", "c", " ", "\t"};
     enum { N = 10 };
     int64_t bytes[N], compressed;
     int32_t ids[N];
@@ -63,8 +61,7 @@ static void map(void) {
     for (int which = 0; which < 2; which++) {
         og_config *config;
         og_addr *addr;
-        CHECK_OK(
-            og_config_from_yaml(yaml[which], (int64_t)strlen(yaml[which]), "test", &config, &err));
+        CHECK_OK(og_config_from_yaml(yaml[which], (int64_t)strlen(yaml[which]), "test", &config, &err));
         CHECK_OK(og_addr_new(config, &addr, &err));
         CHECK(og_addr_layout_of(addr)->n_columns == 24);
         og_stream s = {which ? mapped : raw, 8, 1, NULL, 0, NULL, NULL};
@@ -77,8 +74,7 @@ static void map(void) {
     /* A vocabulary that grew moves every row: it is refused, with both sizes. */
     og_config *config;
     og_addr *addr;
-    snprintf(yaml[0], sizeof yaml[0], "{scheme: engram_xor, id_map: '%s', compressed_vocab: 6}",
-             path);
+    snprintf(yaml[0], sizeof yaml[0], "{scheme: engram_xor, id_map: '%s', compressed_vocab: 6}", path);
     CHECK_OK(og_config_from_yaml(yaml[0], (int64_t)strlen(yaml[0]), "test", &config, &err));
     CHECK_FAILS(og_addr_new(config, &addr, &err), OG_EINVAL, "compressed_vocab is 6");
     CHECK(strstr(err.message, "has 5 ids"));

@@ -20,8 +20,7 @@ static void check_modality(const og_modality_type *type) {
     og_config *first = NULL, *second = NULL;
     char *a = NULL, *b = NULL;
     printf("modality %s\n", type->name);
-    CHECK(type->abi == OG_ABI && type->summary && type->source &&
-          og_modality_find(type->name) == type);
+    CHECK(type->abi == OG_ABI && type->summary && type->source && og_modality_find(type->name) == type);
     CHECK(!strcmp(og_modality_name(type->modality), type->name));
     check_keys(type->keys);
     CHECK_OK(type->create(NULL, &impl, &err)); /* every default together is allowed */
@@ -37,16 +36,13 @@ static void check_modality(const og_modality_type *type) {
     og_media media = {0};
     CHECK_FAILS(type->decode(impl, "nothing.bin", "", 0, &media, &err), OG_EFORMAT, "nothing.bin");
     CHECK(!media.data);
-    CHECK(!type->vectors == !type->restore &&
-          (type->vectors ? type->dim(impl) > 0 : type->dim(impl) == 0));
+    CHECK(!type->vectors == !type->restore && (type->vectors ? type->dim(impl) > 0 : type->dim(impl) == 0));
     if (type->vectors) { /* media of another modality is refused, not misread */
         char byte = 0;
         float *vectors = NULL;
         int32_t rows = 0, columns = 0;
-        const og_media other = {
-            .modality = OG_TEXT, .dtype = OG_U8, .rank = 1, .shape = {1}, .data = &byte};
-        CHECK(type->vectors(impl, &other, &vectors, &rows, &columns, &err) == OG_EINVAL &&
-              !vectors);
+        const og_media other = {.modality = OG_TEXT, .dtype = OG_U8, .rank = 1, .shape = {1}, .data = &byte};
+        CHECK(type->vectors(impl, &other, &vectors, &rows, &columns, &err) == OG_EINVAL && !vectors);
     }
     type->destroy(impl);
     og_config *unknown = yaml("no_such_key: 1");
@@ -58,8 +54,7 @@ static void check_modality(const og_modality_type *type) {
 
 static void check_dataset(const og_dataset_type *type) {
     printf("data set %s\n", type->name);
-    CHECK(type->abi == OG_ABI && type->summary && type->source &&
-          og_dataset_find(type->name) == type);
+    CHECK(type->abi == OG_ABI && type->summary && type->source && og_dataset_find(type->name) == type);
     check_keys(type->keys);
     int named = 0;
     for (int i = 0; type->keys[i].name; i++) named |= !strcmp(type->keys[i].name, "name");

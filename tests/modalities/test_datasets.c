@@ -20,7 +20,8 @@ static void refuse(const og_dataset_type *type, const char *text, og_status stat
     err.message[0] = 0;
     og_status got = type->open(config, &impl, &err);
     if (got != status || !strstr(err.message, word)) {
-        fprintf(stderr, "%s: %s; wanted %s naming '%s'\n", og_status_name(got), err.message, og_status_name(status), word);
+        fprintf(stderr, "%s: %s; wanted %s naming '%s'\n", og_status_name(got), err.message, og_status_name(status),
+                word);
         exit(1);
     }
     og_config_free(config);
@@ -38,8 +39,8 @@ static int64_t counter(const og_dataset_type *type, og_dataset_impl *impl, const
 static void test_folder(void) {
     const og_dataset_type *type = og_dataset_find("folder");
     char *folder = temporary_folder(), text[300];
-    static const char *const names[] = {"cat.txt", "cat.PNG", "cat.ogg", "dog.jpg", "a.txt", "a.b.txt", "a-b.txt", "a.wav", "deep/er/x.flac",
-                                        "cat.json", "README", ".hidden.txt"};
+    static const char *const names[] = {"cat.txt", "cat.PNG", "cat.ogg",        "dog.jpg",  "a.txt",  "a.b.txt",
+                                        "a-b.txt", "a.wav",   "deep/er/x.flac", "cat.json", "README", ".hidden.txt"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) write_file(folder, names[i], "x", 1);
     snprintf(text, sizeof text, "path: %s\norder: name", folder);
     og_dataset_impl *impl = open_set(type, text);
@@ -58,7 +59,9 @@ static void test_folder(void) {
             exit(1);
         }
         CHECK(!strcmp(record.group, record.id));
-        if (i == 3) CHECK(record.items[0].modality == OG_IMAGE && record.items[1].modality == OG_AUDIO && record.items[2].modality == OG_TEXT);
+        if (i == 3)
+            CHECK(record.items[0].modality == OG_IMAGE && record.items[1].modality == OG_AUDIO &&
+                  record.items[2].modality == OG_TEXT);
     }
     CHECK(counter(type, impl, "files") == 12 && counter(type, impl, "documents") == 6);
     CHECK(counter(type, impl, "passed_over_unknown_extension") == 2 && counter(type, impl, "passed_over_hidden") == 1);
@@ -85,9 +88,10 @@ static void test_folder(void) {
 static void test_jsonl(void) {
     const og_dataset_type *type = og_dataset_find("jsonl");
     char *folder = temporary_folder(), text[300];
-    static const char good[] = "[{\"text\":\"a \\u00e9\"},{\"image\":\"pic/x.png\",\"crop\":[0,0.25,1,0.5],\"flip\":true}]\n"
-                               "\n"
-                               "{\"id\":\"two\",\"group\":\"g\",\"items\":[{\"audio\":\"/abs/y.wav\",\"language\":\"es\"}]}";
+    static const char good[] =
+        "[{\"text\":\"a \\u00e9\"},{\"image\":\"pic/x.png\",\"crop\":[0,0.25,1,0.5],\"flip\":true}]\n"
+        "\n"
+        "{\"id\":\"two\",\"group\":\"g\",\"items\":[{\"audio\":\"/abs/y.wav\",\"language\":\"es\"}]}";
     write_file(folder, "d.jsonl", good, sizeof good - 1);
     snprintf(text, sizeof text, "path: %s/d.jsonl", folder);
     og_dataset_impl *impl = open_set(type, text);
@@ -100,7 +104,8 @@ static void test_jsonl(void) {
     CHECK(!strcmp(record.items[0].text, "a \xC3\xA9") && !strcmp(record.items[1].path, want));
     CHECK(record.items[1].crop[1] == 0.25 && record.items[1].crop[3] == 0.5 && record.items[1].flip == 1);
     CHECK_OK(type->next(impl, &record, &done, &err));
-    CHECK(!done && !strcmp(record.id, "two") && !strcmp(record.group, "g") && !strcmp(record.items[0].path, "/abs/y.wav"));
+    CHECK(!done && !strcmp(record.id, "two") && !strcmp(record.group, "g") &&
+          !strcmp(record.items[0].path, "/abs/y.wav"));
     CHECK(record.items[0].modality == OG_AUDIO && !strcmp(record.items[0].language, "es"));
     CHECK_OK(type->next(impl, &record, &done, &err));
     CHECK(done && counter(type, impl, "lines") == 3 && counter(type, impl, "passed_over_blank_line") == 1);
@@ -190,7 +195,8 @@ static void test_synthetic(void) {
     refuse(type, "documents: 0", OG_EINVAL, "documents");
 }
 
-/* The cell above tells about a cell in every ground; in stripes it nearly decides it. And what is seen tells about what is heard. */
+/* The cell above tells about a cell in every ground; in stripes it nearly decides it. And what is seen tells about what
+ * is heard. */
 static void test_structure(void) {
     static uint8_t pixels[3 * 96 * 96];
     static int8_t cells[144];

@@ -29,7 +29,8 @@ static void fails(const char *policy, og_status status, const char *word) {
     err.message[0] = 0;
     og_status got = type->decode(impl, "bad.file", file.data, file.n, &media, &err);
     if (got != status || !strstr(err.message, word) || !strstr(err.message, "bad.file")) {
-        fprintf(stderr, "%s: %s; wanted %s naming '%s' and the file\n", og_status_name(got), err.message, og_status_name(status), word);
+        fprintf(stderr, "%s: %s; wanted %s naming '%s' and the file\n", og_status_name(got), err.message,
+                og_status_name(status), word);
         exit(1);
     }
     CHECK(!media.data);
@@ -55,8 +56,12 @@ static void test_headers(void) {
 static void test_other_formats(void) {
     static const struct {
         const char *text, *word;
-    } bad[] = {{"P5\n1 1\n31\nx", "highest value of 31"}, {"P6#c\n2 2 255\nabc", "truncated PNM"}, {"P5\n0 4\n255\n", "0 x 4 pixels"},
-               {"P5\n1x 1\n255\nx", "without a width"},     {"P2 1 1 255-1", "byte 0x2d"},          {"GIF89a", "not a picture"}};
+    } bad[] = {{"P5\n1 1\n31\nx", "highest value of 31"},
+               {"P6#c\n2 2 255\nabc", "truncated PNM"},
+               {"P5\n0 4\n255\n", "0 x 4 pixels"},
+               {"P5\n1x 1\n255\nx", "without a width"},
+               {"P2 1 1 255-1", "byte 0x2d"},
+               {"GIF89a", "not a picture"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         file.n = 0;
         put(&file, bad[i].text, strlen(bad[i].text));
@@ -155,7 +160,8 @@ static void test_orientation(void) {
 
 static void test_turns(void) {
     /* All eight on a 2 x 3 picture against the definition in EXIF 2.32: where row 0 and column 0 are seen. */
-    static const char *const seen[9] = {"", "abcdef", "cbafed", "fedcba", "defabc", "adbecf", "daebfc", "fcebda", "cfbead"};
+    static const char *const seen[9] = {"",       "abcdef", "cbafed", "fedcba", "defabc",
+                                        "adbecf", "daebfc", "fcebda", "cfbead"};
     for (int32_t o = 1; o <= 8; o++) {
         og_media media = {.modality = OG_IMAGE, .dtype = OG_U8, .rank = 3, .shape = {2, 3, 3}, .data = og_alloc(18, 1)};
         for (int i = 0; i < 18; i++) ((unsigned char *)media.data)[i] = (unsigned char)("abcdef"[i / 3]);
@@ -182,7 +188,8 @@ static void test_resample(void) {
 
 static og_media picture(int64_t w, int64_t h) {
     og_media media = {.modality = OG_IMAGE, .dtype = OG_U8, .rank = 3, .shape = {h, w, 3}, .data = og_alloc(w * h, 3)};
-    for (int64_t i = 0; i < 3 * w * h; i++) ((unsigned char *)media.data)[i] = (unsigned char)(og_random_bits(5, (uint64_t)i) & 255);
+    for (int64_t i = 0; i < 3 * w * h; i++)
+        ((unsigned char *)media.data)[i] = (unsigned char)(og_random_bits(5, (uint64_t)i) & 255);
     return media;
 }
 
@@ -191,10 +198,12 @@ static void test_fit(void) {
     og_modality_impl *impl = make(type, "size: 8\npatch: 4\nbackground: [1, 2, 3]");
     CHECK_OK(type->fit(impl, &in, NULL, 0, &out, &err));
     const unsigned char *p = out.data, *q = in.data;
-    CHECK(p[0] == 1 && p[1] == 2 && p[2] == 3 && !memcmp(p + 2 * 24, q, 4 * 24) && p[6 * 24] == 1); /* rows 2..5 are the picture */
+    CHECK(p[0] == 1 && p[1] == 2 && p[2] == 3 && !memcmp(p + 2 * 24, q, 4 * 24) &&
+          p[6 * 24] == 1); /* rows 2..5 are the picture */
     CHECK_OK(type->fit(impl, &in, NULL, 1, &mirror, &err));
     for (int y = 0; y < 8; y++)
-        for (int x = 0; x < 8; x++) CHECK(!memcmp(p + 3 * (8 * y + x), (unsigned char *)mirror.data + 3 * (8 * y + 7 - x), 3));
+        for (int x = 0; x < 8; x++)
+            CHECK(!memcmp(p + 3 * (8 * y + x), (unsigned char *)mirror.data + 3 * (8 * y + 7 - x), 3));
     og_media_free(&mirror);
     og_media_free(&out);
     /* the right half, which is 4 x 4, fills the canvas; its corner is the source's */
@@ -217,7 +226,8 @@ static void test_fit(void) {
 }
 
 static void test_vectors(void) {
-    static const char *const configs[] = {"size: 16\npatch: 8", "size: 16\npatch: 8\ncenter: image", "size: 12\npatch: 4\ncolour: gray"};
+    static const char *const configs[] = {"size: 16\npatch: 8", "size: 16\npatch: 8\ncenter: image",
+                                          "size: 12\npatch: 4\ncolour: gray"};
     for (int c = 0; c < 3; c++) {
         og_modality_impl *impl = make(type, configs[c]);
         int64_t side = c == 2 ? 12 : 16, patch = c == 2 ? 4 : 8, dim = type->dim(impl);
@@ -263,8 +273,12 @@ static void test_vectors(void) {
 static void test_keys(void) {
     static const struct {
         const char *yaml, *word;
-    } bad[] = {{"size: 10\npatch: 4", "multiple"}, {"background: [1, 2]", "2 values"}, {"background: [1, 2, 300]", "300"},
-               {"fit: stretch", "stretch"},        {"pach: 4", "patch"},               {"size: 0", "size"}};
+    } bad[] = {{"size: 10\npatch: 4", "multiple"},
+               {"background: [1, 2]", "2 values"},
+               {"background: [1, 2, 300]", "300"},
+               {"fit: stretch", "stretch"},
+               {"pach: 4", "patch"},
+               {"size: 0", "size"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         og_config *config = yaml(bad[i].yaml);
         og_modality_impl *impl = NULL;

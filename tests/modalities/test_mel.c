@@ -6,8 +6,8 @@
 static og_error err;
 static const double pi = 3.14159265358979323846;
 
-/* Corner k of bands + 2 corners, in Hz, in closed form: HTK by natural logarithms; Slaney by counting mels of 200/3 Hz to 1 kHz and
- * a factor of 6.4^(1/27) each above. */
+/* Corner k of bands + 2 corners, in Hz, in closed form: HTK by natural logarithms; Slaney by counting mels of 200/3 Hz
+ * to 1 kHz and a factor of 6.4^(1/27) each above. */
 static double corner(int htk, double top, int64_t bands, int64_t k) {
     double share = (double)k / (double)(bands + 1);
     if (htk) return 700 * (exp(share * log(1 + top / 700)) - 1);
@@ -16,7 +16,8 @@ static double corner(int htk, double top, int64_t bands, int64_t k) {
 }
 
 static double weight(int htk, int area, double top, int64_t bands, int64_t b, double hz) {
-    double l = corner(htk, top, bands, b), m = corner(htk, top, bands, b + 1), r = corner(htk, top, bands, b + 2), w = 0;
+    double l = corner(htk, top, bands, b), m = corner(htk, top, bands, b + 1), r = corner(htk, top, bands, b + 2),
+           w = 0;
     if (hz > l && hz <= m) w = (hz - l) / (m - l);
     if (hz > m && hz < r) w = (r - hz) / (r - m);
     return area ? w * 2 / (r - l) : w;
@@ -27,7 +28,9 @@ static void test_filters(void) {
         const char *preset;
         int64_t rate, n_fft, bands;
         int htk, area;
-    } cases[] = {{"whisper", 16000, 400, 80, 0, 1}, {"whisper", 16000, 400, 40, 0, 1}, {"librosa", 22050, 2048, 128, 0, 1},
+    } cases[] = {{"whisper", 16000, 400, 80, 0, 1},
+                 {"whisper", 16000, 400, 40, 0, 1},
+                 {"librosa", 22050, 2048, 128, 0, 1},
                  {"torchaudio", 16000, 1024, 64, 1, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         og_mel_config c;
@@ -41,15 +44,16 @@ static void test_filters(void) {
         for (int64_t b = 0; b < c.bands; b++)
             for (int64_t k = 0; k < bins; k++) {
                 double hz = (double)k * (double)c.rate_hz / (double)c.n_fft;
-                worst = fmax(worst, fabs(w[b * bins + k] - weight(cases[i].htk, cases[i].area, (double)c.rate_hz / 2, c.bands, b, hz)));
+                worst = fmax(worst, fabs(w[b * bins + k] -
+                                         weight(cases[i].htk, cases[i].area, (double)c.rate_hz / 2, c.bands, b, hz)));
             }
         CHECK(worst < 1e-6);
         og_release(w);
     }
 }
 
-/* By hand, 80 bands to 8 kHz: 1 kHz is mel 15 of 45.25 (Slaney), 26.9 corners up; mel 1000 of 2840 (HTK), 28.5 corners up, and a bin of
- * 40 Hz there lies nearer to the upper one. */
+/* By hand, 80 bands to 8 kHz: 1 kHz is mel 15 of 45.25 (Slaney), 26.9 corners up; mel 1000 of 2840 (HTK), 28.5 corners
+ * up, and a bin of 40 Hz there lies nearer to the upper one. */
 static void test_peak(void) {
     float *x = og_alloc(16000, sizeof *x);
     for (int i = 0; i < 16000; i++) x[i] = (float)sin(2 * pi * 1000 * i / 16000.0);
@@ -76,10 +80,12 @@ static void test_spectrograms(void) {
     static const struct {
         const char *preset;
         int64_t rate, n_fft, hop, bands;
-    } cases[] = {{"whisper", 16000, 400, 160, 40}, {"librosa", 16000, 512, 128, 32}, {"torchaudio", 16000, 512, 256, 24}};
+    } cases[] = {
+        {"whisper", 16000, 400, 160, 40}, {"librosa", 16000, 512, 128, 32}, {"torchaudio", 16000, 512, 256, 24}};
     float x[N];
     for (int i = 0; i < N; i++)
-        x[i] = (float)(0.4 * sin(0.05 * i + 0.00001 * i * i) + (i > 1500 ? 0.1 * (og_random_unit(3, (uint64_t)i) - 0.5) : 0));
+        x[i] = (float)(0.4 * sin(0.05 * i + 0.00001 * i * i) +
+                       (i > 1500 ? 0.1 * (og_random_unit(3, (uint64_t)i) - 0.5) : 0));
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         og_mel_config c;
         float *mel = NULL;
@@ -99,7 +105,8 @@ static void test_spectrograms(void) {
                     if (reflect && at < 0) at = -at;
                     if (reflect && at >= N) at = 2 * N - 2 - at;
                     double sample = at >= 0 && at < N ? (double)x[at] : 0;
-                    sample *= sin(pi * (double)i / (double)c.n_fft) * sin(pi * (double)i / (double)c.n_fft); /* Hann as sin^2 */
+                    sample *= sin(pi * (double)i / (double)c.n_fft) *
+                              sin(pi * (double)i / (double)c.n_fft); /* Hann as sin^2 */
                     double angle = -2 * pi * (double)(bin * i % c.n_fft) / (double)c.n_fft;
                     re += sample * cos(angle);
                     im += sample * sin(angle);
@@ -109,7 +116,8 @@ static void test_spectrograms(void) {
             for (int64_t b = 0; b < c.bands; b++) {
                 double sum = 0;
                 for (int64_t bin = 0; bin <= c.n_fft / 2; bin++)
-                    sum += power[bin] * weight(htk, area, (double)c.rate_hz / 2, c.bands, b, (double)bin * (double)c.rate_hz / (double)c.n_fft);
+                    sum += power[bin] * weight(htk, area, (double)c.rate_hz / 2, c.bands, b,
+                                               (double)bin * (double)c.rate_hz / (double)c.n_fft);
                 want[f * c.bands + b] = k == 0 ? log10(fmax(sum, 1e-10)) : k == 1 ? 10 * log10(fmax(sum, 1e-10)) : sum;
                 highest = fmax(highest, want[f * c.bands + b]);
             }
@@ -118,7 +126,9 @@ static void test_spectrograms(void) {
             double w = want[i];
             if (k == 0) w = (fmax(w, highest - 8) + 4) / 4;
             if (k == 1) w = fmax(w, highest - 80);
-            double tolerance = k == 2 ? 1e-4 * fabs(w) + 1e-5 : k == 1 ? 2e-2 : 1e-3; /* floats in the transform; near the floor more */
+            double tolerance = k == 2   ? 1e-4 * fabs(w) + 1e-5
+                               : k == 1 ? 2e-2
+                                        : 1e-3; /* floats in the transform; near the floor more */
             if (fabs((double)mel[i] - w) > tolerance) {
                 fprintf(stderr, "%s: value %lld is %g, want %g\n", cases[k].preset, (long long)i, (double)mel[i], w);
                 exit(1);
@@ -147,7 +157,8 @@ static void test_limits(void) {
     CHECK_OK(og_mel_preset("librosa", 16000, &c, &err)); /* frame counts of the three framings */
     CHECK(og_mel_frames(&c, 16000) == 16000 / 512 + 1);
     c.center = OG_MEL_CENTER_NONE;
-    CHECK(og_mel_frames(&c, 16000) == (16000 - 2048) / 512 + 1 && og_mel_frames(&c, 2047) == 0 && og_mel_frames(&c, 2048) == 1);
+    CHECK(og_mel_frames(&c, 16000) == (16000 - 2048) / 512 + 1 && og_mel_frames(&c, 2047) == 0 &&
+          og_mel_frames(&c, 2048) == 1);
 }
 
 int main(void) {

@@ -43,7 +43,8 @@ static void refuse(const char *text, og_status status, const char *word) {
     static const char *const allowed[] = {"docs.jsonl", "f", NULL};
     og_status got = prepare(text, "out", NULL);
     if (got != status || !strstr(err.message, word)) {
-        fprintf(stderr, "%s: %s; wanted %s naming '%s'\n", og_status_name(got), err.message, og_status_name(status), word);
+        fprintf(stderr, "%s: %s; wanted %s naming '%s'\n", og_status_name(got), err.message, og_status_name(status),
+                word);
         exit(1);
     }
     only_these_remain(allowed);
@@ -66,7 +67,8 @@ static void test_synthetic(void) {
     static const char text[] = "dataset: {name: synthetic, documents: 30, seed: 5}\nshard_bytes: 600000";
     og_pool *pool = NULL;
     CHECK_OK(og_pool_new(3, &pool, &err));
-    if (prepare(text, "one", NULL) != OG_OK || prepare(text, "three", pool) != OG_OK) og_test_fail(__FILE__, __LINE__, err.message);
+    if (prepare(text, "one", NULL) != OG_OK || prepare(text, "three", pool) != OG_OK)
+        og_test_fail(__FILE__, __LINE__, err.message);
     og_pool_free(pool);
     og_prepared *p = NULL;
     CHECK_OK(og_prepared_open(in("one"), &p, &err));
@@ -111,9 +113,11 @@ static void test_synthetic(void) {
                 const og_item *item = &record.items[k];
                 CHECK(media.modality == item->modality);
                 if (item->text)
-                    CHECK(media.shape[0] == (int64_t)strlen(item->text) && !memcmp(media.data, item->text, (size_t)media.shape[0]));
+                    CHECK(media.shape[0] == (int64_t)strlen(item->text) &&
+                          !memcmp(media.data, item->text, (size_t)media.shape[0]));
                 else if (media.modality == OG_IMAGE)
-                    CHECK(media.shape[0] == 96 && media.shape[1] == 96 && !memcmp(media.data, item->media->data, 3 * 96 * 96));
+                    CHECK(media.shape[0] == 96 && media.shape[1] == 96 &&
+                          !memcmp(media.data, item->media->data, 3 * 96 * 96));
                 else
                     CHECK(media.rate_hz == 16000 && media.shape[0] == item->media->shape[0] &&
                           !memcmp(media.data, item->media->data, (size_t)(2 * media.shape[0])));
@@ -187,11 +191,14 @@ static void test_bad_items(void) {
     og_prepared *p = NULL;
     CHECK_OK(og_prepared_open(in("out"), &p, &err));
     const og_config *c = og_config_get(og_prepared_index(p), "counters");
-    CHECK(number(c, "documents.read") == 8 && number(c, "documents.kept") == 7 && number(c, "documents.dropped.no_item_left") == 1);
-    CHECK(number(c, "items.text.read") == 13 && number(c, "items.text.kept") == 13 && number(c, "items.text.distinct") == 2);
-    CHECK(number(c, "items.audio.read") == 5 && number(c, "items.audio.kept") == 1 && number(c, "items.audio.dropped.missing") == 2 &&
-          number(c, "items.audio.dropped.damaged") == 2);
-    CHECK(number(c, "items.image.read") == 3 && number(c, "items.image.kept") == 0 && number(c, "items.image.dropped.damaged") == 3);
+    CHECK(number(c, "documents.read") == 8 && number(c, "documents.kept") == 7 &&
+          number(c, "documents.dropped.no_item_left") == 1);
+    CHECK(number(c, "items.text.read") == 13 && number(c, "items.text.kept") == 13 &&
+          number(c, "items.text.distinct") == 2);
+    CHECK(number(c, "items.audio.read") == 5 && number(c, "items.audio.kept") == 1 &&
+          number(c, "items.audio.dropped.missing") == 2 && number(c, "items.audio.dropped.damaged") == 2);
+    CHECK(number(c, "items.image.read") == 3 && number(c, "items.image.kept") == 0 &&
+          number(c, "items.image.dropped.damaged") == 3);
     CHECK(og_config_size(og_config_get(og_prepared_index(p), "log")) == 6); /* each bad file once */
     CHECK(og_prepared_items(p) == 3);
     int64_t first = -1; /* the same words are one item wherever they stand */
@@ -326,7 +333,8 @@ static void test_damage(void) {
                 for (int64_t k = 0; k < document.n_items; k++) {
                     og_media media;
                     CHECK_OK(og_prepared_item(p, s, d, k, &media, NULL, &err));
-                    int64_t length = media.shape[0] * (media.dtype == OG_I16 ? 2 : 1) * (media.rank == 3 ? media.shape[1] * media.shape[2] : 1);
+                    int64_t length = media.shape[0] * (media.dtype == OG_I16 ? 2 : 1) *
+                                     (media.rank == 3 ? media.shape[1] * media.shape[2] : 1);
                     for (int64_t b = 0; b < length; b++) sum += ((unsigned char *)media.data)[b];
                 }
             }

@@ -17,20 +17,22 @@ static void test_utf8(void) {
         {"\xE0\xA0\x80\xEF\xBF\xBF", 6, -1},
         {"\xF0\x90\x80\x80\xF4\x8F\xBF\xBF", 8, -1},
         {"\xED\x9F\xBF\xEE\x80\x80", 6, -1},
-        {"ab\x80", 3, 2},         /* stray continuation */
-        {"\xC0\x80", 2, 0},       /* overlong */
+        {"ab\x80", 3, 2},   /* stray continuation */
+        {"\xC0\x80", 2, 0}, /* overlong */
         {"\xC1\xBF", 2, 0},
         {"\xE0\x9F\xBF", 3, 0},
         {"\xF0\x8F\xBF\xBF", 4, 0},
-        {"x\xED\xA0\x80", 4, 1},  /* surrogate */
+        {"x\xED\xA0\x80", 4, 1},    /* surrogate */
         {"\xF4\x90\x80\x80", 4, 0}, /* above U+10FFFF */
         {"\xF5\x80\x80\x80", 4, 0},
         {"\xFF", 1, 0},
-        {"abc\xE2\x82", 5, 3},    /* cut short */
+        {"abc\xE2\x82", 5, 3}, /* cut short */
         {"\xE2\x28\xA1", 3, 0},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) CHECK(og_utf8_fault(cases[i].text, cases[i].n) == cases[i].fault);
-    CHECK_FAILS(og_utf8_check("page.txt", "ab\xFFz", 4, &err), OG_EFORMAT, "page.txt: not UTF-8: byte 0xff at offset 2 of 4");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK(og_utf8_fault(cases[i].text, cases[i].n) == cases[i].fault);
+    CHECK_FAILS(og_utf8_check("page.txt", "ab\xFFz", 4, &err), OG_EFORMAT,
+                "page.txt: not UTF-8: byte 0xff at offset 2 of 4");
 }
 
 static void test_modality(void) {
@@ -55,9 +57,10 @@ static void test_split(void) {
     static const struct {
         const char *group;
         int32_t side;
-    } cases[] = {{"cat", OG_VAL} /* 183 */, {"dog", OG_TRAIN} /* 964 */, {"scene-0", OG_TRAIN} /* 695 */, {"tux", OG_VAL} /* 161 */,
-                 {"", OG_TRAIN} /* 624 */,    {"g1270", OG_TEST} /* 0 */,    {"g335", OG_TEST} /* 99 */,      {"g1502", OG_VAL} /* 100 */,
-                 {"g4156", OG_VAL} /* 199 */, {"g286", OG_TRAIN} /* 200 */,  {"g908", OG_TRAIN} /* 999 */};
+    } cases[] = {{"cat", OG_VAL} /* 183 */,    {"dog", OG_TRAIN} /* 964 */, {"scene-0", OG_TRAIN} /* 695 */,
+                 {"tux", OG_VAL} /* 161 */,    {"", OG_TRAIN} /* 624 */,    {"g1270", OG_TEST} /* 0 */,
+                 {"g335", OG_TEST} /* 99 */,   {"g1502", OG_VAL} /* 100 */, {"g4156", OG_VAL} /* 199 */,
+                 {"g286", OG_TRAIN} /* 200 */, {"g908", OG_TRAIN} /* 999 */};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int32_t side = -1;
         CHECK_OK(og_split_of(cases[i].group, &side, &err));

@@ -37,11 +37,14 @@ static void clip(const char *name, int value) {
 static void test_captions(void) {
     og_strings strings = {0};
     og_captions c = {0};
-    static const char text[] = "\xEF\xBB\xBF" "A cat. \nes.utf8=Un gato.\r\npt_BR.utf8 =x\nca@valencia.utf8= Un gat \n\nde.utf8=\nfr=Un chat\nes.utf8=Otro\nru.utf8=\xFF\n";
+    static const char text[] = "\xEF\xBB\xBF"
+                               "A cat. \nes.utf8=Un gato.\r\npt_BR.utf8 =x\nca@valencia.utf8= Un gat "
+                               "\n\nde.utf8=\nfr=Un chat\nes.utf8=Otro\nru.utf8=\xFF\n";
     CHECK_OK(og_captions_parse(text, (int64_t)sizeof text - 1, &strings, &c, &err));
     CHECK(c.n == 3 && !strcmp(c.list[0].language, "en") && !strcmp(c.list[0].text, "A cat."));
     CHECK(!strcmp(og_captions_find(&c, "es"), "Un gato.") && !strcmp(og_captions_find(&c, "ca@valencia"), "Un gat"));
-    CHECK(!og_captions_find(&c, "pt_BR") && c.bad_lines == 5); /* "pt_BR.utf8 =", empty de, "fr=", second es, ru not UTF-8 */
+    CHECK(!og_captions_find(&c, "pt_BR") &&
+          c.bad_lines == 5); /* "pt_BR.utf8 =", empty de, "fr=", second es, ru not UTF-8 */
     og_release(c.list);
     CHECK_OK(og_captions_parse("", 0, &strings, &c, &err));
     CHECK(c.n == 0);
@@ -52,8 +55,16 @@ static void test_captions(void) {
 static void test_families(void) {
     static const struct {
         const char *stem, *family;
-    } cases[] = {{"flower1", "flower"}, {"flower10", "flower"}, {"stoplight_red", "stoplight"}, {"dreydl-nun", "dreydl"}, {"A_filled", "a"},
-                 {"b_3_bishop", "bishop"}, {"w_3_bishop", "bishop"}, {"025quarter", "quarter"}, {"200", ""}, {"tux", "tux"}};
+    } cases[] = {{"flower1", "flower"},
+                 {"flower10", "flower"},
+                 {"stoplight_red", "stoplight"},
+                 {"dreydl-nun", "dreydl"},
+                 {"A_filled", "a"},
+                 {"b_3_bishop", "bishop"},
+                 {"w_3_bishop", "bishop"},
+                 {"025quarter", "quarter"},
+                 {"200", ""},
+                 {"tux", "tux"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char family[64];
         og_stamp_family(cases[i].stem, family);
@@ -107,13 +118,14 @@ static void test_scan_and_groups(void) {
     int64_t groups = 0;
     CHECK_OK(og_stamps_scan(root, &s, &err));
     CHECK(s.n == 11 && s.orphans == 1);
-    CHECK(stamp(&s, "cat")->n_clips == 4 && stamp(&s, "cat")->captions.n == 5 && stamp(&s, "dog")->keep_sides && !stamp(&s, "cat")->keep_sides);
+    CHECK(stamp(&s, "cat")->n_clips == 4 && stamp(&s, "cat")->captions.n == 5 && stamp(&s, "dog")->keep_sides &&
+          !stamp(&s, "cat")->keep_sides);
     CHECK(stamp(&s, "only")->svg && !stamp(&s, "only")->picture);
     CHECK_OK(og_stamps_group(&s, &groups, &err));
-    CHECK(stamp(&s, "dog")->group == stamp(&s, "wolf")->group);          /* recording */
-    CHECK(stamp(&s, "lamp1")->group == stamp(&s, "lamp2")->group);       /* family */
-    CHECK(stamp(&s, "boat")->group == stamp(&s, "cat")->group);          /* English caption */
-    CHECK(stamp(&s, "sail")->group == stamp(&s, "sail_mirror")->group);  /* name */
+    CHECK(stamp(&s, "dog")->group == stamp(&s, "wolf")->group);         /* recording */
+    CHECK(stamp(&s, "lamp1")->group == stamp(&s, "lamp2")->group);      /* family */
+    CHECK(stamp(&s, "boat")->group == stamp(&s, "cat")->group);         /* English caption */
+    CHECK(stamp(&s, "sail")->group == stamp(&s, "sail_mirror")->group); /* name */
     CHECK(stamp(&s, "cat")->group != stamp(&s, "dog")->group && stamp(&s, "bus")->group != stamp(&s, "cat")->group);
 #ifdef OG_HAVE_OPENCV
     CHECK(stamp(&s, "bus")->group == stamp(&s, "coach")->group); /* mirrored pixels */
@@ -134,16 +146,21 @@ static int64_t value(const og_dataset_type *type, og_dataset_impl *impl, const c
 static void test_documents(double page_share) {
     const og_dataset_type *type = og_dataset_find("tuxpaint");
     char text[400];
-    snprintf(text, sizeof text, "path: %s\npage_share: %g\naugment: 2\nlanguages: [en, es, fr, ru, de]\nspeech: [es, fr, ru]", root, page_share);
+    snprintf(text, sizeof text,
+             "path: %s\npage_share: %g\naugment: 2\nlanguages: [en, es, fr, ru, de]\nspeech: [es, fr, ru]", root,
+             page_share);
     og_config *config = yaml(text);
     og_dataset_impl *impl = NULL;
     CHECK_OK(type->open(config, &impl, &err));
     og_config_free(config);
     CHECK(value(type, impl, "stamps") == 11 && value(type, impl, "stamps_svg_only") == 1);
-    CHECK(value(type, impl, "captions_read") == 5 + 2 + 2 + 1 + 1 + 2 + 1 + 1 + 1 && value(type, impl, "captions_same_text") == 1);
-    CHECK(value(type, impl, "captions_used") == 14 && value(type, impl, "clips_used") == 5); /* cat es fr, dog es, wolf es, bus ru */
+    CHECK(value(type, impl, "captions_read") == 5 + 2 + 2 + 1 + 1 + 2 + 1 + 1 + 1 &&
+          value(type, impl, "captions_same_text") == 1);
+    CHECK(value(type, impl, "captions_used") == 14 &&
+          value(type, impl, "clips_used") == 5); /* cat es fr, dog es, wolf es, bus ru */
     CHECK(value(type, impl, "clips_other_language") == 1 && value(type, impl, "sounds_used") == 1);
-    /* Each caption and each spoken clip stands in exactly one document, each picture with its crop in one; pages hold one language. */
+    /* Each caption and each spoken clip stands in exactly one document, each picture with its crop in one; pages hold
+     * one language. */
     int64_t texts = 0, clips = 0, cards = 0, pages = 0, seen = 0;
     char keys[128][400];
     for (int32_t done = 0;;) {
@@ -164,8 +181,8 @@ static void test_documents(double page_share) {
             if (page && item->language) CHECK(strstr(record.id, item->language));
             if (item->modality != OG_IMAGE && item->modality != OG_AUDIO) continue;
             char key[400];
-            snprintf(key, sizeof key, "%s %g %g %g %d %s", item->path, item->crop[0], item->crop[1], item->crop[2], item->flip,
-                     item->modality == OG_AUDIO && strstr(item->path, "wolf") ? "wolf" : "");
+            snprintf(key, sizeof key, "%s %g %g %g %d %s", item->path, item->crop[0], item->crop[1], item->crop[2],
+                     item->flip, item->modality == OG_AUDIO && strstr(item->path, "wolf") ? "wolf" : "");
             for (int64_t k = 0; k < seen; k++) CHECK(strcmp(keys[k], key));
             snprintf(keys[seen++], 400, "%s", key);
             if (strstr(item->path, "dog.png")) CHECK(!item->flip);
@@ -174,7 +191,9 @@ static void test_documents(double page_share) {
     }
     CHECK(texts == 14 && clips == 5);
     CHECK(cards == value(type, impl, "cards") && pages == value(type, impl, "pages"));
-    CHECK(page_share > 0 ? pages == 1 : pages == 0); /* dog and wolf in Spanish: one side, one folder (cat has a side of its own or joins) */
+    CHECK(page_share > 0
+              ? pages == 1
+              : pages == 0); /* dog and wolf in Spanish: one side, one folder (cat has a side of its own or joins) */
     type->close(impl);
 }
 
@@ -183,8 +202,11 @@ static void test_keys(void) {
     static const struct {
         const char *text, *word;
         og_status status;
-    } bad[] = {{"speech: [el]\nlanguages: [el]", "word for word", OG_EINVAL}, {"speech: [es]\nlanguages: [en]", "not among", OG_EINVAL},
-               {"languages: 5", "list", OG_EINVAL}, {"path: /nowhere", "fetch-data.sh", OG_EIO}, {"augmnt: 2", "augment", OG_EINVAL}};
+    } bad[] = {{"speech: [el]\nlanguages: [el]", "word for word", OG_EINVAL},
+               {"speech: [es]\nlanguages: [en]", "not among", OG_EINVAL},
+               {"languages: 5", "list", OG_EINVAL},
+               {"path: /nowhere", "fetch-data.sh", OG_EIO},
+               {"augmnt: 2", "augment", OG_EINVAL}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         og_config *config = yaml(bad[i].text);
         og_dataset_impl *impl = NULL;

@@ -1,6 +1,7 @@
-"""The Python sources are clean by the project's own rules (pyproject.toml)."""
+"""The sources are clean by the project's own rules (pyproject.toml, .clang-format)."""
 
 import importlib.util
+import pathlib
 import subprocess
 import sys
 
@@ -13,3 +14,14 @@ def test_ruff_finds_nothing(root):
     done = subprocess.run([sys.executable, "-m", "ruff", "check", "--no-cache", "--quiet", "--output-format", "concise", "python",
                            "tests/python"], cwd=root, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_clang_format_changes_nothing(root):
+    program = pathlib.Path(sys.executable).parent / "clang-format"
+    if not program.exists():
+        pytest.skip("clang-format is not installed (tools/requirements.txt)")
+    layers = "core tables quantizers modalities train eval cli tests python".split()
+    files = [str(f) for layer in layers for kind in ("c", "h", "cpp", "cu") for f in (root / layer).rglob(f"*.{kind}")]
+    assert files
+    done = subprocess.run([program, "--dry-run", "--Werror", *files], cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, "run: clang-format -i on\n" + done.stderr[:4000]

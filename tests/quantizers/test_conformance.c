@@ -11,7 +11,8 @@ enum { N = 600, D = 6 };
 
 static void make_vectors(float *vectors) {
     for (int64_t i = 0; i < N * D; i++)
-        vectors[i] = (float)(og_random_normal(1, (uint64_t)i) + 4 * og_random_normal(2, (uint64_t)(i / D % 12 * D + i % D)));
+        vectors[i] =
+            (float)(og_random_normal(1, (uint64_t)i) + 4 * og_random_normal(2, (uint64_t)(i / D % 12 * D + i % D)));
     for (int64_t i = 590; i < N; i++) memcpy(vectors + i * D, vectors, D * sizeof *vectors); /* copies */
 }
 
@@ -85,7 +86,8 @@ static void conform(const og_quantizer_type *type) {
     with_bad[17 * D] = INFINITY;
     CHECK_OK(type->encode(codebook, with_bad, N, again, margin, NULL, &err));
     for (int64_t i = 0; i < N; i++)
-        for (int l = 0; l < levels; l++) CHECK(again[i * levels + l] == (i == 5 || i == 17 ? -1 : codes[i * levels + l]));
+        for (int l = 0; l < levels; l++)
+            CHECK(again[i * levels + l] == (i == 5 || i == 17 ? -1 : codes[i * levels + l]));
     CHECK_OK(type->encode(codebook, NULL, 0, NULL, NULL, NULL, &err)); /* an empty batch */
     og_codebook *without_bad = fit_new(type, with_bad, N, NULL);
     for (int64_t i = 0; i < levels * codebook->size * D; i++) CHECK(isfinite(without_bad->codes[i]));
@@ -98,7 +100,9 @@ static void conform(const og_quantizer_type *type) {
     static float extreme[64 * D];
     for (int kind = 0; kind < 4; kind++) { /* all equal, two distinct, huge, subnormal: a defined outcome */
         for (int64_t i = 0; i < 64 * D; i++)
-            extreme[i] = kind == 0 ? 3.0f : kind == 1 ? (float)(i / D % 2) : (float)og_random_normal(9, (uint64_t)i) * (kind == 2 ? 1e30f : 1e-40f);
+            extreme[i] = kind == 0   ? 3.0f
+                         : kind == 1 ? (float)(i / D % 2)
+                                     : (float)og_random_normal(9, (uint64_t)i) * (kind == 2 ? 1e30f : 1e-40f);
         og_codebook *of_extreme = fit_new(type, extreme, 64, NULL);
         int32_t code[64 * 64];
         CHECK_OK(type->encode(of_extreme, extreme, 64, code, NULL, NULL, &err));

@@ -17,9 +17,7 @@ static og_codebook *line(int64_t size) { /* codes 0, 1, 2 ... on a line */
     return codebook;
 }
 
-static int close_to(double a, double b) {
-    return fabs(a - b) <= 1e-12 * fmax(1, fabs(b));
-}
+static int close_to(double a, double b) { return fabs(a - b) <= 1e-12 * fmax(1, fabs(b)); }
 
 int main(void) {
     og_codebook *codebook = line(8);
@@ -30,23 +28,21 @@ int main(void) {
     CHECK(close_to(health.expected_used, 8 * (1 - pow(7.0 / 8, 4))));
     CHECK(close_to(health.perplexity, exp(0.25 * log(4) + 0.25 * log(4) + 0.5 * log(2))));
     CHECK(close_to(health.mse, (0.0625 + 0.0625) / 4));
-    double mean = 7.0 / 4,
-           spread = pow(0.25 - mean, 2) + pow(0.75 - mean, 2) + 2 * pow(3 - mean, 2);
+    double mean = 7.0 / 4, spread = pow(0.25 - mean, 2) + pow(0.75 - mean, 2) + 2 * pow(3 - mean, 2);
     CHECK(close_to(health.relative_mse, 0.125 / spread));
 
     /* A constant stream uses one code, whatever its length. */
     float *fives = og_alloc(70000, sizeof *fives);
     for (int i = 0; i < 70000; i++) fives[i] = 5;
     CHECK_OK(og_codebook_measure(codebook, fives, 70000, NULL, &health, &err));
-    CHECK(health.used == 1 && health.perplexity == 1 && health.mse == 0 &&
-          health.relative_mse == 0);
+    CHECK(health.used == 1 && health.perplexity == 1 && health.mse == 0 && health.relative_mse == 0);
     for (int i = 0; i < 70000; i++) fives[i] = 5.25f; /* no variance, yet an error */
     CHECK_OK(og_codebook_measure(codebook, fives, 70000, NULL, &health, &err));
     CHECK(close_to(health.mse, 0.0625) && isinf(health.relative_mse));
     og_release(fives);
     CHECK_OK(og_codebook_measure(codebook, few, 0, NULL, &health, &err));
-    CHECK(health.vectors == 0 && health.used == 0 && health.perplexity == 0 &&
-          health.expected_used == 0 && health.mse == 0);
+    CHECK(health.vectors == 0 && health.used == 0 && health.perplexity == 0 && health.expected_used == 0 &&
+          health.mse == 0);
     og_codebook_free(codebook);
 
     /* Uniform codes: perplexity is K exactly, which a constant inside the logarithm would hide; the

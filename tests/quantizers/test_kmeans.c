@@ -38,8 +38,8 @@ static int64_t count_used(const float *vectors, int64_t n, int64_t dim, const fl
     return used;
 }
 
-static og_status fit(int64_t size, int64_t seed, int32_t few, const float *vectors, int64_t n, int64_t dim, og_pool *pool,
-                     float **codes, int64_t *made) {
+static og_status fit(int64_t size, int64_t seed, int32_t few, const float *vectors, int64_t n, int64_t dim,
+                     og_pool *pool, float **codes, int64_t *made) {
     og_kmeans_options options = {.size = size, .iterations = 25, .seed = seed, .few = few};
     return og_kmeans_fit(&options, vectors, n, dim, pool, codes, made, &err);
 }
@@ -47,7 +47,8 @@ static og_status fit(int64_t size, int64_t seed, int32_t few, const float *vecto
 /* Fewer distinct vectors than codes, n < K, n == K: these paths need no FAISS. */
 static void few(void) {
     float five[500 * 2], *codes;
-    for (int i = 0; i < 500; i++) five[2 * i] = (float)(i % 5), five[2 * i + 1] = (float)(i % 5 == 2); /* five values, x100 */
+    for (int i = 0; i < 500; i++)
+        five[2 * i] = (float)(i % 5), five[2 * i + 1] = (float)(i % 5 == 2); /* five values, x100 */
     int64_t made;
     CHECK_OK(fit(8, 0, OG_FEW_PAD, five, 500, 2, NULL, &codes, &made));
     CHECK(made == 8 && objective(five, 500, 2, codes, made) == 0 && count_used(five, 500, 2, codes, made) == 5);
@@ -108,7 +109,8 @@ static void weights(void) {
     float codes[] = {0.4f, 6, 100};
     int64_t moved;
     CHECK_OK(og_kmeans_step(distinct.vectors, distinct.weights, 3, 1, 3, NULL, codes, &moved, &err));
-    CHECK(codes[0] == 3.0f / 5 && codes[1] == 5 && moved == 1 && codes[2] == 5); /* the worst-coded vector is 5, off by 1 */
+    CHECK(codes[0] == 3.0f / 5 && codes[1] == 5 && moved == 1 &&
+          codes[2] == 5); /* the worst-coded vector is 5, off by 1 */
     og_kmeans_distinct_drop(&distinct);
     CHECK_OK(og_kmeans_distinct_new(want, 3, 1, &distinct, &err));
     CHECK(distinct.n == 3 && distinct.vectors == want); /* nothing to leave out, nothing copied */
@@ -186,7 +188,8 @@ static void extremes(void) {
     CHECK_OK(fit(K, 0, OG_FEW_PAD, vectors, N, D, NULL, &codes, &made));
     CHECK(made == K && og_all_finite(codes, K * D));
     og_release(codes);
-    for (int64_t i = 0; i < N * D; i++) vectors[i] = 1e4f + (float)og_random_normal(7, (uint64_t)i); /* offset data collapses EMA codebooks */
+    for (int64_t i = 0; i < N * D; i++)
+        vectors[i] = 1e4f + (float)og_random_normal(7, (uint64_t)i); /* offset data collapses EMA codebooks */
     CHECK_OK(fit(K, 0, OG_FEW_PAD, vectors, N, D, NULL, &codes, &made));
     CHECK(made == K && count_used(vectors, N, D, codes, K) == K);
     og_release(codes);
@@ -201,7 +204,8 @@ static void extremes(void) {
 static void uniform_square(void) {
     enum { M = 4096 };
     static float square[M * 2];
-    for (int i = 0; i < M; i++) square[2 * i] = ((float)(i % 64) + 0.5f) / 64, square[2 * i + 1] = ((float)(i / 64) + 0.5f) / 64;
+    for (int i = 0; i < M; i++)
+        square[2 * i] = ((float)(i % 64) + 0.5f) / 64, square[2 * i + 1] = ((float)(i / 64) + 0.5f) / 64;
     double best = INFINITY;
     for (int64_t seed = 0; seed < 5; seed++) {
         float *codes;
@@ -228,7 +232,8 @@ int main(void) {
     float *codes;
     int64_t made;
     make(vectors, 77);
-    CHECK_FAILS(fit(K, 3, OG_FEW_ERROR, vectors, N, D, NULL, &codes, &made), OG_ENOTSUP, "built without FAISS: install libfaiss-dev");
+    CHECK_FAILS(fit(K, 3, OG_FEW_ERROR, vectors, N, D, NULL, &codes, &made), OG_ENOTSUP,
+                "built without FAISS: install libfaiss-dev");
 #endif
     CHECK(og_alloc_count() == 0);
     return 0;

@@ -1,4 +1,5 @@
-/* test_nearest.c: every instruction-set level against plain C to the bit, and the search against a brute force in double. */
+/* test_nearest.c: every instruction-set level against plain C to the bit, and the search against a brute force in
+ * double. */
 #include "nearest.h"
 #include "test.h"
 
@@ -18,11 +19,11 @@ static float value_of(int kind, uint64_t key, uint64_t i) {
     double normal = og_random_normal(key, i);
     switch (kind) {
     case 0: return (float)normal;
-    case 1: return (float)og_random_below(key, i, 3) - 1.0f;     /* many exact ties */
+    case 1: return (float)og_random_below(key, i, 3) - 1.0f;            /* many exact ties */
     case 2: return 1000.0f + (float)og_random_below(key, i, 2) * 1e-4f; /* near duplicates far from 0 */
-    case 3: return 1e-40f * (float)normal;                        /* subnormal */
-    case 4: return 1e30f * (float)normal;                         /* squares overflow */
-    case 5: return 1e19f * (float)normal;                         /* some sums overflow, some do not */
+    case 3: return 1e-40f * (float)normal;                              /* subnormal */
+    case 4: return 1e30f * (float)normal;                               /* squares overflow */
+    case 5: return 1e19f * (float)normal;                               /* some sums overflow, some do not */
     case 6: return 0.0f;
     default: return (float)(normal * pow(10, og_random_normal(key, i + (1u << 30)) * 4));
     }
@@ -42,7 +43,7 @@ static void levels_agree(int64_t n, int64_t size, int64_t dim, int kind) {
     float *vectors = og_alloc(n * dim, sizeof(float)), *codes = og_alloc(size * dim, sizeof(float));
     fill(vectors, n * dim, kind, 1);
     fill(codes, size * dim, kind, 2);
-    if (size > 7) memcpy(codes + 7 * dim, codes + 3 * dim, (size_t)dim * sizeof(float)); /* a duplicate code */
+    if (size > 7) memcpy(codes + 7 * dim, codes + 3 * dim, (size_t)dim * sizeof(float));     /* a duplicate code */
     if (n > 2) memcpy(vectors + dim, codes + (size - 1) * dim, (size_t)dim * sizeof(float)); /* an exact hit */
     og_nearest nearest;
     CHECK_OK(og_nearest_make(codes, size, dim, &nearest, &err));
@@ -57,7 +58,8 @@ static void levels_agree(int64_t n, int64_t size, int64_t dim, int kind) {
         memset(out, 0xA5, (size_t)(3 * (n * 4 + 2 * GUARD)));
         unsigned char *at[3];
         for (int i = 0; i < 3; i++) at[i] = out + i * (n * 4 + 2 * GUARD) + GUARD;
-        og_nearest_find(&nearest, vectors, n, NULL, (int32_t *)(void *)at[0], 1, (float *)(void *)at[1], (float *)(void *)at[2]);
+        og_nearest_find(&nearest, vectors, n, NULL, (int32_t *)(void *)at[0], 1, (float *)(void *)at[1],
+                        (float *)(void *)at[2]);
         CHECK(!memcmp(at[0], want, (size_t)n * 4));
         CHECK(!memcmp(at[1], want_distance, (size_t)n * 4));
         CHECK(!memcmp(at[2], want_margin, (size_t)n * 4));
@@ -82,7 +84,8 @@ static void levels_agree(int64_t n, int64_t size, int64_t dim, int kind) {
     og_release(codes);
 }
 
-/* The same code alone, in any batch, in any order, on any number of threads, and whatever the caller's float mode is. */
+/* The same code alone, in any batch, in any order, on any number of threads, and whatever the caller's float mode is.
+ */
 static void invariant(void) {
     enum { N = 777, K = 100, D = 37 };
     float *vectors = og_alloc(N * D, sizeof(float)), *codes = og_alloc(K * D, sizeof(float));
@@ -172,9 +175,9 @@ static void by_hand(void) {
     int32_t code[10];
     float distance[5], margin[5];
     og_nearest_find(&nearest, vectors, 5, NULL, code, 2, distance, margin); /* stride 2: only even places are written */
-    CHECK(code[0] == 0 && distance[0] == 0 && margin[0] == 0); /* code 2 is a copy of 0 */
-    CHECK(code[2] == 0 && distance[1] == 9 && margin[1] == 0); /* 9 against 16 */
-    CHECK(code[4] == 0 && distance[2] == 6.25f && margin[2] == 0); /* a tie with code 1 */
+    CHECK(code[0] == 0 && distance[0] == 0 && margin[0] == 0);              /* code 2 is a copy of 0 */
+    CHECK(code[2] == 0 && distance[1] == 9 && margin[1] == 0);              /* 9 against 16 */
+    CHECK(code[4] == 0 && distance[2] == 6.25f && margin[2] == 0);          /* a tie with code 1 */
     CHECK(code[6] == 0); /* 2 FLT_MAX^2 beats 4 FLT_MAX^2, which only double can tell */
     CHECK(code[8] == 3 && distance[4] == 0);
     og_nearest_drop(&nearest);
@@ -189,7 +192,8 @@ static void by_hand(void) {
 }
 
 int main(void) {
-    static const int64_t shapes[][3] = {{1, 1, 1}, {3, 2, 1}, {9, 15, 3}, {8, 16, 8}, {65, 17, 7}, {130, 100, 16}, {33, 257, 5}, {20, 1100, 12}};
+    static const int64_t shapes[][3] = {{1, 1, 1},   {3, 2, 1},      {9, 15, 3},   {8, 16, 8},
+                                        {65, 17, 7}, {130, 100, 16}, {33, 257, 5}, {20, 1100, 12}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (int kind = 0; kind < N_KINDS; kind++) levels_agree(shapes[s][0], shapes[s][1], shapes[s][2], kind);
     levels_agree(40, 64, 192, 0);

@@ -1,5 +1,5 @@
-// test_nearest_faiss.cpp: the fixed-order search against FAISS's own, which differ only where distances all but tie; with --bench,
-// its speed against the usual way by BLAS.
+// test_nearest_faiss.cpp: the fixed-order search against FAISS's own, which differ only where distances all but tie;
+// with --bench, its speed against the usual way by BLAS.
 #include "nearest.h"
 extern "C" {
 #include "test.h"
@@ -16,8 +16,8 @@ extern "C" {
 #include <faiss/IndexFlat.h>
 
 extern "C" {
-void sgemm_(const char *, const char *, const int *, const int *, const int *, const float *, const float *, const int *, const float *,
-            const int *, const float *, float *, const int *);
+void sgemm_(const char *, const char *, const int *, const int *, const int *, const float *, const float *,
+            const int *, const float *, const int *, const float *, float *, const int *);
 void openblas_set_num_threads(int);
 }
 
@@ -45,8 +45,8 @@ static void by_blas(const std::vector<float> &vectors, int n, int dim, const std
         for (int j = 0; j < dim; j++) norms[k] += codes[k * dim + j] * codes[k * dim + j];
     for (int begin = 0; begin < n; begin += most) {
         int rows = std::min(most, n - begin);
-        sgemm_("T", "N", &size, &rows, &dim, &minus_two, codes.data(), &dim, vectors.data() + (int64_t)begin * dim, &dim, &zero,
-               products.data(), &size);
+        sgemm_("T", "N", &size, &rows, &dim, &minus_two, codes.data(), &dim, vectors.data() + (int64_t)begin * dim,
+               &dim, &zero, products.data(), &size);
         for (int r = 0; r < rows; r++) {
             float least = INFINITY;
             for (int k = 0; k < size; k++) {
@@ -63,7 +63,8 @@ static int bench() {
     for (int dim : {8, 16, 64, 192})
         for (int size : {256, 512, 1024}) {
             int n = 1000000000 / dim / size;
-            std::vector<float> vectors = normals((int64_t)n * dim, 1), codes = normals((int64_t)size * dim, 2), products(4096 * size);
+            std::vector<float> vectors = normals((int64_t)n * dim, 1), codes = normals((int64_t)size * dim, 2),
+                               products(4096 * size);
             std::vector<int32_t> code(n);
             og_nearest nearest;
             CHECK_OK(og_nearest_make(codes.data(), size, dim, &nearest, &err));
@@ -81,8 +82,9 @@ static int bench() {
                     least[level] = std::min(least[level], cpu_seconds() - begin);
                 }
             }
-            printf("dim %3d, %4d codes, %7d vectors: sgemm and argmin %.1f ms; direct avx2 %.2fx, avx512 %.2fx of that\n", dim, size, n,
-                   1e3 * blas, least[OG_LEVEL_AVX2] / blas, least[OG_LEVEL_AVX512] / blas);
+            printf(
+                "dim %3d, %4d codes, %7d vectors: sgemm and argmin %.1f ms; direct avx2 %.2fx, avx512 %.2fx of that\n",
+                dim, size, n, 1e3 * blas, least[OG_LEVEL_AVX2] / blas, least[OG_LEVEL_AVX512] / blas);
             og_nearest_drop(&nearest);
         }
     return 0;
@@ -110,9 +112,11 @@ int main(int argc, char **argv) {
                 CHECK(ours[i] != 7); // of two equal codes always the lower
                 if (ours[i] == theirs[i] || (ours[i] == 3 && theirs[i] == 7)) continue;
                 differ++;
-                CHECK(margin[i] <= 1e-5f * (1 + distance[i] + (float)dim)); // within the rounding of |x|^2 - 2xy + |y|^2
+                CHECK(margin[i] <=
+                      1e-5f * (1 + distance[i] + (float)dim)); // within the rounding of |x|^2 - 2xy + |y|^2
             }
-            printf("dim %lld size %lld: %lld of %lld differ, all near-ties\n", (long long)dim, (long long)size, (long long)differ, (long long)n);
+            printf("dim %lld size %lld: %lld of %lld differ, all near-ties\n", (long long)dim, (long long)size,
+                   (long long)differ, (long long)n);
             CHECK(differ < n / 500);
         }
     return 0;

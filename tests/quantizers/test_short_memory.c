@@ -14,7 +14,7 @@ static char path[512];
 enum { N = 300, D = 4 };
 static float vectors[N * D];
 
-#define STEP(expression)                                                                           \
+#define STEP(expression)                                                                                               \
     if (status == OG_OK) status = (expression)
 
 static og_status use_file(void) {
@@ -41,8 +41,7 @@ static og_status use_codes(const char *quantizer, int32_t levels) {
     int32_t codes[N * 2];
     float decoded[N * D];
     og_codebook_health health;
-    og_status status =
-        og_codebook_new(quantizer, OG_AUDIO, levels, 16, D, vectors, NULL, NULL, &codebook, &err);
+    og_status status = og_codebook_new(quantizer, OG_AUDIO, levels, 16, D, vectors, NULL, NULL, &codebook, &err);
     STEP(type->encode(codebook, vectors, N, codes, NULL, NULL, &err));
     STEP(type->decode(codebook, codes, N, decoded, &err));
     STEP(og_codebook_measure(codebook, vectors, N, NULL, &health, &err));
@@ -57,8 +56,7 @@ static og_status use_fit(const char *quantizer, const char *yaml) {
     int32_t levels;
     int64_t size;
     og_status status = og_config_from_yaml(yaml, (int64_t)strlen(yaml), "a", &config, &err);
-    STEP(og_quantizer_find(quantizer)->fit(config, vectors, N, D, NULL, &codes, &levels, &size,
-                                           &err));
+    STEP(og_quantizer_find(quantizer)->fit(config, vectors, N, D, NULL, &codes, &levels, &size, &err));
     og_release(codes);
     og_config_free(config);
     return status;

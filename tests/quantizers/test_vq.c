@@ -22,7 +22,8 @@ static void by_hand(void) {
     int32_t code[6];
     float margin[3], out[6];
     CHECK_OK(og_vq_encode(codebook, vectors, 3, code, margin, NULL, &err));
-    const int32_t want[] = {0, 0, 1, 1, 0, 0}; /* (5, 5) ties at level 0; its residual (5, 5) is nearer to (1, 0) than to (0, -2) */
+    const int32_t want[] = {0, 0, 1, 1,
+                            0, 0}; /* (5, 5) ties at level 0; its residual (5, 5) is nearer to (1, 0) than to (0, -2) */
     CHECK(!memcmp(code, want, sizeof want) && margin[2] == 0 && margin[1] == 164 - 4);
     CHECK_OK(og_vq_decode(codebook, code, 3, out, &err));
     const float decoded[] = {1, 0, 10, 8, 1, 0};
@@ -32,14 +33,17 @@ static void by_hand(void) {
     CHECK(out[0] == 0 && out[1] == 0);
     code[3] = 2;
     CHECK_FAILS(og_vq_decode(codebook, code, 3, out, &err), OG_EINVAL, "code 2 of vector 1, level 1");
-    CHECK_FAILS(og_quantizer_find("kmeans")->encode(codebook, vectors, 1, code, NULL, NULL, &err), OG_EINVAL, "2 levels, not 1");
+    CHECK_FAILS(og_quantizer_find("kmeans")->encode(codebook, vectors, 1, code, NULL, NULL, &err), OG_EINVAL,
+                "2 levels, not 1");
     og_codebook_free(codebook);
 }
 
-/* The codes of the first q levels are those of a q-level codebook, across the border of a chunk, and more levels are never worse. */
+/* The codes of the first q levels are those of a q-level codebook, across the border of a chunk, and more levels are
+ * never worse. */
 static void prefix(void) {
     enum { N = 17000, D = 3, K = 8, L = 4 };
-    float *codes = og_alloc(L * K * D, sizeof *codes), *vectors = og_alloc(N * D, sizeof *vectors), *out = og_alloc(N * D, sizeof *out);
+    float *codes = og_alloc(L * K * D, sizeof *codes), *vectors = og_alloc(N * D, sizeof *vectors),
+          *out = og_alloc(N * D, sizeof *out);
     int32_t *full = og_alloc(N * L, sizeof *full), *part = og_alloc(N * L, sizeof *part);
     for (int64_t i = 0; i < L * K * D; i++) /* code 0 of each level is zero, so that a level can always abstain */
         codes[i] = i / D % K ? (float)(og_random_normal(1, (uint64_t)i) * pow(0.5, (double)(i / (K * D)))) : 0;

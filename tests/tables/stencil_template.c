@@ -14,8 +14,7 @@ typedef struct keys {
 
 static const og_key key_table[] = {
     OG_STENCIL_KEYS(keys),
-    {"modality", OG_KEY_CHOICE, offsetof(keys, modality), "text", 0, 0, OG_MODALITY_CHOICES,
-     "whose codes"},
+    {"modality", OG_KEY_CHOICE, offsetof(keys, modality), "text", 0, 0, OG_MODALITY_CHOICES, "whose codes"},
     {0},
 };
 
@@ -27,8 +26,7 @@ static og_status create(const og_config *config, const og_id_map *ids, og_stenci
                         og_stencil_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
-    OG_TRY(og_stencil_modality(config, ids, k.modality,
-                               err)); /* names the place when there are no such codes */
+    OG_TRY(og_stencil_modality(config, ids, k.modality, err)); /* names the place when there are no such codes */
     og_stencil_impl *made = og_alloc(1, sizeof *made);
     if (!made) return og_fail(err, OG_ENOMEM, "no memory for a stencil");
     made->modality = k.modality;
@@ -40,13 +38,10 @@ static og_status create(const og_config *config, const og_id_map *ids, og_stenci
     return OG_OK;
 }
 
-static void destroy(og_stencil_impl *impl) {
-    og_release(impl);
-}
+static void destroy(og_stencil_impl *impl) { og_release(impl); }
 
-static void cells_of(const og_stencil_impl *s, const og_pack *pack, const og_id_map *ids,
-                     int64_t first, og_cells *cells, int32_t *const *code, int8_t *const *tag,
-                     uint32_t *present) {
+static void cells_of(const og_stencil_impl *s, const og_pack *pack, const og_id_map *ids, int64_t first,
+                     og_cells *cells, int32_t *const *code, int8_t *const *tag, uint32_t *present) {
     (void)tag; /* all codes of a cell are of one modality: a constant says it */
     cells->constant_tag[0] = cells->constant_tag[1] = (int8_t)s->modality;
     for (int64_t i = 0; i < cells->n; i++) {

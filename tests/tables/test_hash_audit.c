@@ -15,11 +15,9 @@ static og_addr *addr_of(const char *yaml) {
     og_config_free(config);
     return addr;
 }
-static og_hash_report *audit(const og_addr *addr, int64_t vocab, int64_t edits, int32_t contexts,
-                             int64_t samples) {
+static og_hash_report *audit(const og_addr *addr, int64_t vocab, int64_t edits, int32_t contexts, int64_t samples) {
     og_hash_report *report;
-    og_hash_options options = {
-        .vocab = vocab, .edits = edits, .contexts = contexts, .samples = samples, .seed = 7};
+    og_hash_options options = {.vocab = vocab, .edits = edits, .contexts = contexts, .samples = samples, .seed = 7};
     CHECK_OK(og_hash_audit(addr, &options, NULL, &report, &err));
     return report;
 }
@@ -51,8 +49,7 @@ static void test_welm_drops_old_tokens(void) {
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char yaml[160];
-        snprintf(yaml, sizeof yaml,
-                 "{scheme: welm_knuth32, vocab: %lld, orders: [2, 3, 4, 5], rows: 16000000}",
+        snprintf(yaml, sizeof yaml, "{scheme: welm_knuth32, vocab: %lld, orders: [2, 3, 4, 5], rows: 16000000}",
                  (long long)known[i].vocab);
         og_addr *addr = addr_of(yaml);
         og_hash_report *r = audit(addr, known[i].vocab, 16384, 1, -1);
@@ -67,10 +64,8 @@ static void test_welm_drops_old_tokens(void) {
             CHECK(fabs(lag->changed - c) <= (c == 0 || c == 1 ? 1e-3 : 7e-3));
         }
         int bad = r->n_warnings > 0;
-        CHECK(bad ==
-              (known[i].vocab != 50257)); /* an odd V passes, V = 131072 and the like do not */
-        if (known[i].vocab == 131072)
-            CHECK(strstr(r->warnings[0], "1 of ") && strstr(r->warnings[0], "V = 1 x 2^17"));
+        CHECK(bad == (known[i].vocab != 50257)); /* an odd V passes, V = 131072 and the like do not */
+        if (known[i].vocab == 131072) CHECK(strstr(r->warnings[0], "1 of ") && strstr(r->warnings[0], "V = 1 x 2^17"));
         og_hash_report_free(r);
         og_addr_free(addr);
     }
@@ -94,8 +89,7 @@ static void test_plain_modulus(void) {
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char yaml[160];
-        snprintf(yaml, sizeof yaml,
-                 "{scheme: mojo_mod, vocab: %lld, orders: [2, 3, 4, 5], rows: %lld}",
+        snprintf(yaml, sizeof yaml, "{scheme: mojo_mod, vocab: %lld, orders: [2, 3, 4, 5], rows: %lld}",
                  (long long)known[i].vocab, (long long)known[i].rows);
         og_addr *addr = addr_of(yaml);
         og_hash_report *r = audit(addr, known[i].vocab, 1024, 1, -1);
@@ -109,21 +103,16 @@ static void test_plain_modulus(void) {
 /* mix64: every lag, order and vocabulary, tables of primes, round numbers and powers of two, one
  * and two heads. */
 static void test_mix64_is_as_good_as_random(void) {
-    static const int64_t vocabs[] = {8192,   16384,  32000,  50257,  65536, 100352,
-                                     129280, 131072, 151936, 155648, 256};
-    static const char *const sizes[] = {"65537", "16777216", "1000000",
-                                        "4096",  "1048576",  "16000000"};
+    static const int64_t vocabs[] = {8192, 16384, 32000, 50257, 65536, 100352, 129280, 131072, 151936, 155648, 256};
+    static const char *const sizes[] = {"65537", "16777216", "1000000", "4096", "1048576", "16000000"};
     double least = 2, most_z = 0;
     for (size_t v = 0; v < sizeof vocabs / sizeof *vocabs; v++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             char yaml[160];
-            snprintf(yaml, sizeof yaml,
-                     "{scheme: mix64, orders: [2, 3, 4, 5], heads: %d, rows: %s}", 1 + (int)(v % 2),
+            snprintf(yaml, sizeof yaml, "{scheme: mix64, orders: [2, 3, 4, 5], heads: %d, rows: %s}", 1 + (int)(v % 2),
                      sizes[s]);
             og_addr *addr = addr_of(yaml);
-            int64_t contexts =
-                65536 /
-                vocabs[v]; /* the mean of few sweeps of a small vocabulary strays by chance */
+            int64_t contexts = 65536 / vocabs[v]; /* the mean of few sweeps of a small vocabulary strays by chance */
             og_hash_report *r = audit(addr, vocabs[v], 4096,
                                       contexts < 1    ? 1
                                       : contexts > 64 ? 64
@@ -143,11 +132,9 @@ static void test_mix64_is_as_good_as_random(void) {
                 if (fabs(column->chi2_z) > most_z) most_z = fabs(column->chi2_z);
                 CHECK(fabs(column->chi2_z) < 5 && fabs(column->collided - column->expected) < 0.01);
             }
-            for (int32_t o = 0; o < r->n_orders;
-                 o++) /* heads fall together no more often than chance says */
+            for (int32_t o = 0; o < r->n_orders; o++) /* heads fall together no more often than chance says */
                 if (r->orders[o].heads == 2)
-                    CHECK(r->orders[o].pairs <=
-                          r->orders[o].expected + 6 * sqrt(r->orders[o].expected) + 3);
+                    CHECK(r->orders[o].pairs <= r->orders[o].expected + 6 * sqrt(r->orders[o].expected) + 3);
             og_hash_report_free(r);
             og_addr_free(addr);
         }
@@ -176,14 +163,12 @@ static void test_any_pool(void) {
     og_addr *addr = addr_of("{scheme: mix64, orders: [2, 3, 4], rows: 9999}");
     og_hash_report *a = audit(addr, 5000, 1000, 2, 10000), *b;
     og_pool *pool;
-    og_hash_options options = {
-        .vocab = 5000, .edits = 1000, .contexts = 2, .samples = 10000, .seed = 7};
+    og_hash_options options = {.vocab = 5000, .edits = 1000, .contexts = 2, .samples = 10000, .seed = 7};
     CHECK_OK(og_pool_new(3, &pool, &err));
     CHECK_OK(og_hash_audit(addr, &options, pool, &b, &err));
     CHECK(a->n_lags == b->n_lags && a->n_lags == 9);
     for (int32_t i = 0; i < a->n_lags; i++)
-        CHECK(a->lags[i].changed == b->lags[i].changed &&
-              a->lags[i].distinct == b->lags[i].distinct);
+        CHECK(a->lags[i].changed == b->lags[i].changed && a->lags[i].distinct == b->lags[i].distinct);
     for (int32_t i = 0; i < a->n_columns; i++)
         CHECK(a->columns[i].chi2_z == b->columns[i].chi2_z && a->columns[i].samples > 9980);
     og_pool_free(pool);
@@ -216,12 +201,11 @@ static void test_corpus(void) {
     CHECK_OK(og_table_set_new(config, &ids, NULL, 0, &set, &err));
     og_corpus_column c[2];
     CHECK_OK(og_hash_corpus(set, 0, packs, c, &err));
-    CHECK(c[0].ngrams == 5 && c[0].distinct == 3 && c[0].used == 3 && c[0].most == 2 &&
-          c[0].collided == 0);
+    CHECK(c[0].ngrams == 5 && c[0].distinct == 3 && c[0].used == 3 && c[0].most == 2 && c[0].collided == 0);
     CHECK(c[1].ngrams == 4 && c[1].distinct == 3 && c[1].used == 3 && c[1].most == 2);
     CHECK_OK(og_hash_corpus(set, 1, packs, c, &err));
-    CHECK(c[0].ngrams == 4 && c[0].distinct == 3 && c[0].used == 1 && c[0].most == 4 &&
-          c[0].collided == 1 && c[0].collided_mass == 1);
+    CHECK(c[0].ngrams == 4 && c[0].distinct == 3 && c[0].used == 1 && c[0].most == 4 && c[0].collided == 1 &&
+          c[0].collided_mass == 1);
     CHECK_FAILS(og_hash_corpus(set, 2, packs, c, &err), OG_EINVAL, "table 2");
     og_table_set_free(set);
     og_config_free(config);

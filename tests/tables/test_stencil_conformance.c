@@ -14,9 +14,8 @@ typedef struct windows {
     uint32_t present[256];
 } windows;
 
-static void run(const og_stencil_type *type, const og_stencil_impl *impl,
-                const og_stencil_layout *layout, const og_pack *pack, const og_id_map *ids,
-                int64_t step, windows *out) {
+static void run(const og_stencil_type *type, const og_stencil_impl *impl, const og_stencil_layout *layout,
+                const og_pack *pack, const og_id_map *ids, int64_t step, windows *out) {
     static int32_t codes[OG_MAX_ORDER][OG_BLOCK];
     static int8_t tags[OG_MAX_ORDER][OG_BLOCK];
     int32_t *code[OG_MAX_ORDER];
@@ -52,14 +51,12 @@ static void run(const og_stencil_type *type, const og_stencil_impl *impl,
 /* Tokens before the first whose window differs; -1: none does. */
 static int64_t first_change(const windows *a, const windows *b, int64_t n) {
     for (int64_t t = 0; t < n; t++)
-        if (a->present[t] != b->present[t] || memcmp(a->code[t], b->code[t], sizeof a->code[t]))
-            return t;
+        if (a->present[t] != b->present[t] || memcmp(a->code[t], b->code[t], sizeof a->code[t])) return t;
     return -1;
 }
 
-static void check_windows(const og_stencil_type *type, const og_stencil_impl *impl,
-                          const og_stencil_layout *layout, const og_pack *pack,
-                          const og_id_map *ids) {
+static void check_windows(const og_stencil_type *type, const og_stencil_impl *impl, const og_stencil_layout *layout,
+                          const og_pack *pack, const og_id_map *ids) {
     static windows whole, other;
     run(type, impl, layout, pack, ids, OG_BLOCK, &whole);
     for (int64_t step = 1; step < 40; step += 3) { /* the same windows whatever the blocks */
@@ -78,8 +75,7 @@ static void check_windows(const og_stencil_type *type, const og_stencil_impl *im
         changed.tokens = tokens;
         run(type, impl, layout, &changed, ids, OG_BLOCK, &other);
         for (int64_t u = 0; u < pack->n_valid; u++) {
-            if (whole.present[u] == other.present[u] &&
-                !memcmp(whole.code[u], other.code[u], sizeof whole.code[u]))
+            if (whole.present[u] == other.present[u] && !memcmp(whole.code[u], other.code[u], sizeof whole.code[u]))
                 continue;
             CHECK(u >= t && pack->doc_id[u] == pack->doc_id[t]); /* causal and isolated */
             seen++;
@@ -89,11 +85,10 @@ static void check_windows(const og_stencil_type *type, const og_stencil_impl *im
 }
 
 static void check_type(const og_stencil_type *type, const og_pack *pack, const og_id_map *ids) {
-    CHECK(type->abi == OG_ABI && type->name && *type->name && type->summary && *type->summary &&
-          type->source && *type->source);
+    CHECK(type->abi == OG_ABI && type->name && *type->name && type->summary && *type->summary && type->source &&
+          *type->source);
     CHECK(strlen(type->summary) < 100 && type->create && type->destroy && type->cells);
-    static const char *const common[OG_N_STENCIL_KEYS] = {"stencil", "addressing", "dim", "dtype",
-                                                          "leak"};
+    static const char *const common[OG_N_STENCIL_KEYS] = {"stencil", "addressing", "dim", "dtype", "leak"};
     for (int i = 0; i < OG_N_STENCIL_KEYS; i++) CHECK(!strcmp(type->keys[i].name, common[i]));
     for (const og_key *key = type->keys; key->name; key++) CHECK(key->help && *key->help);
     int made = 0;
@@ -101,13 +96,12 @@ static void check_type(const og_stencil_type *type, const og_pack *pack, const o
         og_config *config;
         og_stencil_impl *impl = NULL;
         og_stencil_layout layout = {0};
-        CHECK_OK(
-            og_config_from_yaml(configs[c], (int64_t)strlen(configs[c]), "test", &config, &err));
+        CHECK_OK(og_config_from_yaml(configs[c], (int64_t)strlen(configs[c]), "test", &config, &err));
         err.message[0] = 0;
         if (type->create(config, ids, &impl, &layout, &err) == OG_OK) {
             made++;
-            CHECK(impl && layout.order >= 1 && layout.order <= OG_MAX_ORDER &&
-                  layout.code_limit >= 1 && layout.sources);
+            CHECK(impl && layout.order >= 1 && layout.order <= OG_MAX_ORDER && layout.code_limit >= 1 &&
+                  layout.sources);
             CHECK(layout.modality >= OG_TEXT && layout.modality <= OG_AUDIO);
             check_windows(type, impl, &layout, pack, ids);
             type->destroy(impl);
@@ -138,8 +132,7 @@ int main(void) {
     for (; og_stencil_types[n]; n++) {
         check_type(og_stencil_types[n], &pack, og_packs_ids(packs));
         CHECK(og_stencil_find(og_stencil_types[n]->name) == og_stencil_types[n]);
-        for (int k = 0; k < n; k++)
-            CHECK(strcmp(og_stencil_types[k]->name, og_stencil_types[n]->name));
+        for (int k = 0; k < n; k++) CHECK(strcmp(og_stencil_types[k]->name, og_stencil_types[n]->name));
     }
     check_type(&og_stencil_template, &pack, og_packs_ids(packs));
     CHECK(n >= 4 && og_stencil_find("template") == NULL && og_stencil_find("") == NULL);

@@ -24,11 +24,10 @@ static stencil make(const char *name, const char *yaml, const og_id_map *ids) {
 
 /* Runs the stencil over a document in blocks of `step` and compares each window with what `want`
  * says: out[k] = code or -1. */
-typedef void oracle(const void *context, const og_pack *pack, const og_id_map *ids, int64_t t,
-                    int64_t *out);
+typedef void oracle(const void *context, const og_pack *pack, const og_id_map *ids, int64_t t, int64_t *out);
 static int64_t n_windows, n_present;
-static void compare(const stencil *s, const og_pack *pack, const og_id_map *ids, int64_t step,
-                    oracle *want, const void *context) {
+static void compare(const stencil *s, const og_pack *pack, const og_id_map *ids, int64_t step, oracle *want,
+                    const void *context) {
     static int32_t codes[OG_MAX_ORDER][OG_BLOCK];
     static int8_t tags[OG_MAX_ORDER][OG_BLOCK];
     int32_t *code[OG_MAX_ORDER];
@@ -65,30 +64,23 @@ typedef struct grid_case {
     int32_t n, cells[OG_MAX_ORDER][2];
 } grid_case;
 
-static int is_code(const og_pack *p, int64_t t) {
-    return p->modality[t] == OG_IMAGE;
-}
+static int is_code(const og_pack *p, int64_t t) { return p->modality[t] == OG_IMAGE; }
 
 static int64_t cell_at(const og_pack *p, int32_t segment, int64_t row, int64_t column) {
     for (int64_t u = 0; u < p->n_valid; u++)
-        if (is_code(p, u) && p->segment_id[u] == segment && p->row[u] == row &&
-            p->column[u] == column)
-            return u;
+        if (is_code(p, u) && p->segment_id[u] == segment && p->row[u] == row && p->column[u] == column) return u;
     return -1;
 }
 
-static void grid_oracle(const void *context, const og_pack *p, const og_id_map *ids, int64_t t,
-                        int64_t *out) {
+static void grid_oracle(const void *context, const og_pack *p, const og_id_map *ids, int64_t t, int64_t *out) {
     const grid_case *g = context;
     int64_t seen_from = t + g->next, base = ids->base[OG_IMAGE];
     for (int k = 0; k < OG_MAX_ORDER; k++) out[k] = -1;
-    if (seen_from >= p->n_valid || p->doc_id[seen_from] != p->doc_id[t] || !is_code(p, seen_from))
-        return;
+    if (seen_from >= p->n_valid || p->doc_id[seen_from] != p->doc_id[t] || !is_code(p, seen_from)) return;
     int32_t segment = p->segment_id[seen_from], w = p->segments[segment].columns;
     if (!g->next) out[0] = p->tokens[t] - base;
     for (int32_t k = 0; k < g->n; k++) {
-        int64_t row = p->row[seen_from] + g->cells[k][1],
-                column = p->column[seen_from] + g->cells[k][0];
+        int64_t row = p->row[seen_from] + g->cells[k][1], column = p->column[seen_from] + g->cells[k][0];
         int64_t *to = &out[k + !g->next], u = cell_at(p, segment, row, column);
         if (u >= 0)
             *to = p->tokens[u] - base;
@@ -97,11 +89,9 @@ static void grid_oracle(const void *context, const og_pack *p, const og_id_map *
         else if (g->outside == 2) {
             int64_t here = (int64_t)p->row[seen_from] * w + p->column[seen_from],
                     there = here + (int64_t)g->cells[k][1] * w + g->cells[k][0];
-            if (there >= 0 && there < here)
-                *to = p->tokens[cell_at(p, segment, there / w, there % w)] - base;
+            if (there >= 0 && there < here) *to = p->tokens[cell_at(p, segment, there / w, there % w)] - base;
         }
-        if (*to >= 0 && *to < MAKER_IMAGE && u >= 0)
-            CHECK(u < seen_from); /* no cell is read before it is known */
+        if (*to >= 0 && *to < MAKER_IMAGE && u >= 0) CHECK(u < seen_from); /* no cell is read before it is known */
     }
 }
 
@@ -114,9 +104,7 @@ static const struct {
     {"[NE, [2, -1], NNW]", 3, {{1, -1}, {2, -1}, {-1, -2}}},
     {"half3x3", 4, {{-1, 0}, {0, -1}, {-1, -1}, {1, -1}}},
     {"calic_gap", 7, {{-1, 0}, {0, -1}, {-1, -1}, {1, -1}, {-2, 0}, {0, -2}, {1, -2}}},
-    {"jbig2_t3",
-     10,
-     {{-1, 0}, {0, -1}, {-1, -1}, {1, -1}, {-2, 0}, {-2, -1}, {-3, -1}, {-3, 0}, {-4, 0}, {2, -1}}},
+    {"jbig2_t3", 10, {{-1, 0}, {0, -1}, {-1, -1}, {1, -1}, {-2, 0}, {-2, -1}, {-3, -1}, {-3, 0}, {-4, 0}, {2, -1}}},
     {"jbig2_t0",
      16,
      {{-1, 0},
@@ -149,9 +137,9 @@ static og_packs *pack_of(const char *line, int32_t row_end, int64_t capacity, og
 }
 
 static void test_grid(void) {
-    static const char *const outsides[] = {"absent", "sentinel", "wrap"},
-                             *const around[] = {"i%dx%d", "i2x3 i%dx%d i1x1 | i1x3",
-                                                "t2 i%dx%d t1 | i2x2 t1"};
+    static const char *const outsides[] = {"absent", "sentinel", "wrap"}, *const around[] = {"i%dx%d",
+                                                                                             "i2x3 i%dx%d i1x1 | i1x3",
+                                                                                             "t2 i%dx%d t1 | i2x2 t1"};
     for (int h = 1; h <= 6; h++)
         for (int w = 1; w <= 7; w++)
             for (int k = 0; k < 3; k++)
@@ -168,18 +156,14 @@ static void test_grid(void) {
                             for (int outside = 0; outside < 3; outside++) {
                                 if ((h * 7 + w + k + (int)c + next) % 3 != 0 && h * w > 12)
                                     continue; /* all small grids, a third of the rest */
-                                grid_case g = {
-                                    .next = next, .outside = outside, .n = grid_cells[c].n};
+                                grid_case g = {.next = next, .outside = outside, .n = grid_cells[c].n};
                                 memcpy(g.cells, grid_cells[c].cells, sizeof grid_cells[c].cells);
                                 char yaml[256];
-                                snprintf(yaml, sizeof yaml,
-                                         "{stencil: grid, cells: %s, anchor: %s, outside: %s}",
-                                         grid_cells[c].yaml, next ? "next" : "current",
-                                         outsides[outside]);
+                                snprintf(yaml, sizeof yaml, "{stencil: grid, cells: %s, anchor: %s, outside: %s}",
+                                         grid_cells[c].yaml, next ? "next" : "current", outsides[outside]);
                                 stencil s = make("grid", yaml, og_packs_ids(packs));
                                 CHECK(s.layout.order == g.n + !next);
-                                compare(&s, &pack, og_packs_ids(packs),
-                                        1 + (h + w + (int64_t)c) % 9, grid_oracle, &g);
+                                compare(&s, &pack, og_packs_ids(packs), 1 + (h + w + (int64_t)c) % 9, grid_oracle, &g);
                                 compare(&s, &pack, og_packs_ids(packs), OG_BLOCK, grid_oracle, &g);
                                 s.type->destroy(s.impl);
                             }
@@ -218,8 +202,7 @@ static int counts(const og_pack *p, int64_t t, int32_t modality) {
     return p->modality[t] == modality && p->level[t] <= 0;
 }
 
-static void lags_oracle(const void *context, const og_pack *p, const og_id_map *ids, int64_t t,
-                        int64_t *out) {
+static void lags_oracle(const void *context, const og_pack *p, const og_id_map *ids, int64_t t, int64_t *out) {
     const lag_case *c = context;
     for (int k = 0; k < OG_MAX_ORDER; k++) out[k] = -1;
     if (!counts(p, t, c->modality)) return;
@@ -232,8 +215,7 @@ static void lags_oracle(const void *context, const og_pack *p, const og_id_map *
     }
 }
 
-static void cross_oracle(const void *context, const og_pack *p, const og_id_map *ids, int64_t t,
-                         int64_t *out) {
+static void cross_oracle(const void *context, const og_pack *p, const og_id_map *ids, int64_t t, int64_t *out) {
     const lag_case *c = context;
     for (int k = 0; k < OG_MAX_ORDER; k++) out[k] = -1;
     if (!counts(p, t, c->modality)) return;
@@ -253,8 +235,7 @@ typedef struct level_case {
     uint32_t levels;
 } level_case;
 
-static void levels_oracle(const void *context, const og_pack *p, const og_id_map *ids, int64_t t,
-                          int64_t *out) {
+static void levels_oracle(const void *context, const og_pack *p, const og_id_map *ids, int64_t t, int64_t *out) {
     const level_case *c = context;
     for (int k = 0; k < OG_MAX_ORDER; k++) out[k] = -1;
     int64_t from = t + c->next;
@@ -265,8 +246,7 @@ static void levels_oracle(const void *context, const og_pack *p, const og_id_map
     for (int32_t k = 0; k < c->n; k++)
         for (int64_t u = 0; u < from; u++)
             if (p->modality[u] == OG_AUDIO && p->segment_id[u] == p->segment_id[from] &&
-                p->column[u] == p->column[from] + c->cells[k][0] &&
-                p->level[u] == p->level[from] + c->cells[k][1])
+                p->column[u] == p->column[from] + c->cells[k][0] && p->level[u] == p->level[from] + c->cells[k][1])
                 out[k + !c->next] = p->tokens[u] - ids->base[OG_AUDIO];
 }
 
@@ -285,23 +265,20 @@ static void test_lags_and_cross(void) {
                         for (int32_t a = 0; a < 3; a++)
                             for (int32_t b = 0; b < 3; b++) {
                                 char yaml[256];
-                                const char *where = across ? "document" : "segment",
-                                           *leaks = leak ? "true" : "false";
+                                const char *where = across ? "document" : "segment", *leaks = leak ? "true" : "false";
                                 lag_case c = {a, b, across, leak, order};
                                 if (a == b)
-                                    snprintf(yaml, sizeof yaml,
-                                             "{modality: %s, across: %s, leak: %s, order: %d}",
+                                    snprintf(yaml, sizeof yaml, "{modality: %s, across: %s, leak: %s, order: %d}",
                                              names[a], where, leaks, order);
                                 else
                                     snprintf(yaml, sizeof yaml,
                                              "{stencil: cross, modality: %s, from: %s, across: %s, "
                                              "leak: %s, order: %d}",
                                              names[a], names[b], where, leaks, order);
-                                stencil s =
-                                    make(a == b ? "lags" : "cross", yaml, og_packs_ids(packs));
+                                stencil s = make(a == b ? "lags" : "cross", yaml, og_packs_ids(packs));
                                 for (int64_t step = 1; step <= OG_BLOCK; step = step * 3 + 1)
-                                    compare(&s, &pack, og_packs_ids(packs), step,
-                                            a == b ? lags_oracle : cross_oracle, &c);
+                                    compare(&s, &pack, og_packs_ids(packs), step, a == b ? lags_oracle : cross_oracle,
+                                            &c);
                                 s.type->destroy(s.impl);
                             }
             /* the defaults: text looks over its document, the others over their item */

@@ -6,8 +6,7 @@
 #include <omnigram/tables.h>
 
 static og_error err;
-static const char line[] =
-    "t4 i2x3 a3x2 t3 i1x2 | i2x2 t5 i3x2 a2x3 | t6 a4x1 i1x4 t1 | i1x1 t2 i2x1";
+static const char line[] = "t4 i2x3 a3x2 t3 i1x2 | i2x2 t5 i3x2 a2x3 | t6 a4x1 i1x4 t1 | i1x1 t2 i2x1";
 
 static const char *const stencils[] = {
     "{modality: text, %s%s}",
@@ -26,8 +25,7 @@ static const char *const stencils[] = {
 enum { N_STENCILS = sizeof stencils / sizeof *stencils };
 
 typedef struct result {
-    int64_t own, others,
-        earlier; /* rows changed in the token's own document, in others, and before the token */
+    int64_t own, others, earlier; /* rows changed in the token's own document, in others, and before the token */
 } result;
 
 static int64_t n_same_document; /* windows that the probe could see at all */
@@ -45,8 +43,7 @@ static result poke(const og_table_set *set, const og_packs *packs) {
         int32_t m = pack.modality[t];
         if (m == OG_MARKER) continue;
         memcpy(tokens, pack.tokens, (size_t)pack.n_tokens * 4);
-        int32_t local = (tokens[t] - ids->base[m]) % ids->codes[m],
-                level = (tokens[t] - ids->base[m]) / ids->codes[m];
+        int32_t local = (tokens[t] - ids->base[m]) % ids->codes[m], level = (tokens[t] - ids->base[m]) / ids->codes[m];
         tokens[t] = ids->base[m] + level * ids->codes[m] + (local + 5) % ids->codes[m];
         og_pack changed = pack;
         changed.tokens = tokens;
@@ -68,8 +65,7 @@ static result poke(const og_table_set *set, const og_packs *packs) {
     return r;
 }
 
-static og_table_set *set_of(const char *stencil, const char *scheme, int leak,
-                            const og_packs *packs) {
+static og_table_set *set_of(const char *stencil, const char *scheme, int leak, const og_packs *packs) {
     char addressing[256], yaml[512];
     snprintf(addressing, sizeof addressing, "addressing: {scheme: %s}", scheme);
 #pragma GCC diagnostic push

@@ -16,8 +16,7 @@ static og_id_map ids_of(void) {
     CHECK_OK(og_id_map_make(MAKER_TEXT, MAKER_IMAGE, 1, MAKER_AUDIO, MAKER_LEVELS, &ids, &err));
     return ids;
 }
-static og_status try_set(const char *yaml, const char *const *codebooks, int32_t n,
-                         og_table_set **set) {
+static og_status try_set(const char *yaml, const char *const *codebooks, int32_t n, og_table_set **set) {
     og_config *config;
     og_id_map ids = ids_of();
     CHECK_OK(og_config_from_yaml(yaml, (int64_t)strlen(yaml), "tables.yaml", &config, &err));
@@ -33,16 +32,14 @@ static og_table_set *set_of(const char *yaml) {
 
 static void test_columns(void) {
     og_table_set *set = set_of(two_tables);
-    CHECK(og_table_set_count(set) == 2 && og_table_set_columns(set) == 7 &&
-          og_table_set_width(set) == 4 * 8 + 3 * 4);
+    CHECK(og_table_set_count(set) == 2 && og_table_set_columns(set) == 7 && og_table_set_width(set) == 4 * 8 + 3 * 4);
     const og_table_info *text = og_table_set_info(set, 0), *image = og_table_set_info(set, 1);
-    CHECK(!strcmp(text->name, "text") && text->first_column == 0 && text->n_columns == 4 &&
-          text->rows == 404 && text->dim == 8 && text->dtype == OG_BF16);
-    CHECK(!strcmp(image->name, "image") && image->first_column == 4 && image->n_columns == 3 &&
-          image->rows == 150 && image->dtype == OG_F32);
+    CHECK(!strcmp(text->name, "text") && text->first_column == 0 && text->n_columns == 4 && text->rows == 404 &&
+          text->dim == 8 && text->dtype == OG_BF16);
+    CHECK(!strcmp(image->name, "image") && image->first_column == 4 && image->n_columns == 3 && image->rows == 150 &&
+          image->dtype == OG_F32);
     static const int orders[] = {2, 2, 3, 3, 1, 1, 2}, heads[] = {0, 1, 0, 1, 0, 0, 0},
-                     bases[] = {0, 101, 202, 303, 0, 50, 100},
-                     rows[] = {101, 101, 101, 101, 50, 50, 50};
+                     bases[] = {0, 101, 202, 303, 0, 50, 100}, rows[] = {101, 101, 101, 101, 50, 50, 50};
     for (int c = 0; c < 7; c++) {
         const og_column *column = og_table_set_column(set, c);
         CHECK(column->order == orders[c] && column->head == heads[c] && column->base == bases[c] &&
@@ -120,8 +117,7 @@ static void test_context_is_lacking_n_minus_1_times(void) {
     for (int64_t d = 0; d < 9; d++)
         for (int c = 0; c < 4; c++) {
             int64_t order = c + 2, length = d + 1, exist = 0, last = pack.cu_seqlens[d + 1] - 2;
-            for (int64_t t = pack.cu_seqlens[d]; t < pack.cu_seqlens[d + 1]; t++)
-                exist += rows[t * 4 + c] >= 0;
+            for (int64_t t = pack.cu_seqlens[d]; t < pack.cu_seqlens[d + 1]; t++) exist += rows[t * 4 + c] >= 0;
             CHECK(exist == (length >= order ? length - (order - 1) : 0));
             CHECK((rows[last * 4 + c] >= 0) == (length >= order));
         }
@@ -152,8 +148,7 @@ static void test_card_49_rows_are_of_codes(void) {
     CHECK_OK(og_packs_build(documents, &policy, &packs, &err));
     og_documents_free(documents);
     CHECK_OK(og_packs_get(packs, 0, &pack, &err));
-    og_table_set *set =
-        set_of("image: {stencil: grid, cells: [[W, N]], addressing: {rows: 1000003}}");
+    og_table_set *set = set_of("image: {stencil: grid, cells: [[W, N]], addressing: {rows: 1000003}}");
     int64_t rows[24];
     CHECK_OK(og_table_set_rows(set, &pack, NULL, rows, &err));
     CHECK(rows[5] >= 0 && rows[5] == rows[21] && rows[5] != rows[13]);
@@ -165,14 +160,13 @@ static void test_any_pool(void) {
     char line[4096] = "";
     size_t n = 0;
     for (int i = 0; i < 60; i++)
-        n += (size_t)snprintf(line + n, sizeof line - n, "t%d i%dx%d a%dx3 t%d%s", 1 + i * 7 % 90,
-                              1 + i % 5, 1 + i % 9, 1 + i % 11, i % 13, i < 59 ? " | " : "");
+        n += (size_t)snprintf(line + n, sizeof line - n, "t%d i%dx%d a%dx3 t%d%s", 1 + i * 7 % 90, 1 + i % 5, 1 + i % 9,
+                              1 + i % 11, i % 13, i < 59 ? " | " : "");
     og_pack pack;
     og_packs *packs = pack_of(line, 16384, &pack);
-    og_table_set *set = set_of(
-        "text: {orders: [2, 3, 4, 5]}\nimage: {stencil: grid, cells: [half3x3], outside: "
-        "wrap}\naudio: {modality: audio, orders: [2, 3]}\n"
-        "cross: {stencil: cross, orders: [2, 3]}\nrandom: {addressing: {scheme: random_row}}\n");
+    og_table_set *set = set_of("text: {orders: [2, 3, 4, 5]}\nimage: {stencil: grid, cells: [half3x3], outside: "
+                               "wrap}\naudio: {modality: audio, orders: [2, 3]}\n"
+                               "cross: {stencil: cross, orders: [2, 3]}\nrandom: {addressing: {scheme: random_row}}\n");
     int64_t columns = og_table_set_columns(set), bytes = pack.n_tokens * columns * 8;
     int64_t *one = malloc((size_t)bytes), *many = malloc((size_t)bytes);
     CHECK_OK(og_table_set_rows(set, &pack, NULL, one, &err));
@@ -254,8 +248,7 @@ static void refused(const char *yaml, const char *word) {
 }
 
 static void test_refusals(void) {
-    refused("a: {stencil: grit, cells: [[W]]}",
-            "table a: tables.yaml:1: unknown stencil 'grit', did you mean 'grid'?");
+    refused("a: {stencil: grit, cells: [[W]]}", "table a: tables.yaml:1: unknown stencil 'grit', did you mean 'grid'?");
     refused("a: {addressing: {scheme: mix63}}", "did you mean 'mix64'?");
     refused("a: {ordres: [2]}", "orders");
     refused("a: {dim: 0}", "dim");
@@ -268,11 +261,9 @@ static void test_refusals(void) {
     refused("a: {stencil: grid, cells: [[W, E]]}", "looks ahead");
     refused("a: {stencil: grid, cells: [[W]], addressing: {scheme: mix64, orders: [3]}}",
             "needs 3 cells, the n-gram has 2");
-    refused("a: {addressing: {vocab: 500}}",
-            "takes codes in [0, 500), this table's are in [0, 1000)");
+    refused("a: {addressing: {vocab: 500}}", "takes codes in [0, 500), this table's are in [0, 1000)");
     refused("a: {addressing: {window: {fill: leak}}}", "leak: true");
-    refused("a: {addressing: {window: {breaks: {modality: latch}}}}",
-            "in a table the stencil decides that");
+    refused("a: {addressing: {window: {breaks: {modality: latch}}}}", "in a table the stencil decides that");
     refused("a: {addressing: {window: {breaks: {eos: skip}, eos: [3]}}}", "not passed over");
 }
 
@@ -296,13 +287,11 @@ static void test_fills_and_breaks(void) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char yaml[256];
         int64_t rows[6];
-        snprintf(yaml, sizeof yaml, "a: {orders: [2], addressing: {rows: 1009, window: %s}}",
-                 cases[i].window);
+        snprintf(yaml, sizeof yaml, "a: {orders: [2], addressing: {rows: 1009, window: %s}}", cases[i].window);
         og_table_set *set = set_of(yaml);
         CHECK_OK(og_table_set_rows(set, &pack, NULL, rows, &err));
         for (int t = 0; t < 4; t++) CHECK((rows[1 + t] >= 0) == cases[i].exist[t]);
-        CHECK(rows[0] == OG_ROW_NONE &&
-              rows[5] == OG_ROW_NONE); /* markers have none, whatever fills */
+        CHECK(rows[0] == OG_ROW_NONE && rows[5] == OG_ROW_NONE); /* markers have none, whatever fills */
         if (i == 3) CHECK(rows[1] == 0);
         og_table_set_free(set);
     }

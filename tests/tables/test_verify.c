@@ -33,45 +33,35 @@ static og_status text_file(const char *text, og_verify_counts *counts, og_error 
 static void published(void) {
     og_error err;
     og_verify_counts counts = {0};
-    CHECK_OK(
-        og_verify_file(OG_TEST_DATA "/vectors/addresses.json", NULL, keep, NULL, &counts, &err));
-    CHECK(counts.cases == 47 && counts.supported == 47 && counts.values == 4296 &&
-          counts.mismatches == 0);
+    CHECK_OK(og_verify_file(OG_TEST_DATA "/vectors/addresses.json", NULL, keep, NULL, &counts, &err));
+    CHECK(counts.cases == 47 && counts.supported == 47 && counts.values == 4296 && counts.mismatches == 0);
     counts = (og_verify_counts){0};
     CHECK_OK(og_verify_file(OG_TEST_DATA "/vectors/blocks.json", NULL, keep, NULL, &counts, &err));
     CHECK(counts.cases == 11 && counts.supported == 3 && counts.mismatches == 0);
 }
 
 #define CASE(fields) "{\"format\": 2, \"cases\": [{\"scheme\": \"welm_knuth32\", " fields "}]}"
-#define CONFIG                                                                                     \
-    "\"config\": {\"vocab\": 17, \"orders\": [2, 4], \"rows\": [11, 13], \"fill\": \"zero_id\"}, "
+#define CONFIG       "\"config\": {\"vocab\": 17, \"orders\": [2, 4], \"rows\": [11, 13], \"fill\": \"zero_id\"}, "
 
 static void found(void) {
     og_error err;
     og_verify_counts c;
     /* after the history 6 5 .. : the worked window t0 = 1, lags 9, 4, 5 */
-    CHECK_OK(text_file(
-        CASE(CONFIG "\"history_oldest_first\": [5, 4, 9], \"ids\": [1], \"rows\": [[5, 6]]"), &c,
-        &err));
+    CHECK_OK(text_file(CASE(CONFIG "\"history_oldest_first\": [5, 4, 9], \"ids\": [1], \"rows\": [[5, 6]]"), &c, &err));
     CHECK(c.values == 2 && c.mismatches == 0);
     CHECK_OK(text_file(CASE(CONFIG "\"history_oldest_first\": [5, 4, 9], \"doc_starts\": [0], "
                                    "\"ids\": [1], \"rows\": [[5, 6]]"),
                        &c, &err));
     CHECK(c.mismatches == 0);
-    CHECK_OK(text_file(
-        CASE(CONFIG "\"history_oldest_first\": [5, 4, 9], \"ids\": [1], \"rows\": [[5, 7]]"), &c,
-        &err));
+    CHECK_OK(text_file(CASE(CONFIG "\"history_oldest_first\": [5, 4, 9], \"ids\": [1], \"rows\": [[5, 7]]"), &c, &err));
     CHECK(c.values == 2 && c.mismatches == 1 && mismatches_said == 1);
     CHECK(strstr(last, "case 0 (welm_knuth32): rows[0][1]: expected 7, got 6"));
-    CHECK_OK(text_file(
-        CASE(CONFIG "\"history_oldest_first\": [5, 4, 9], \"ids\": [1], \"rows\": [null]"), &c,
-        &err));
+    CHECK_OK(text_file(CASE(CONFIG "\"history_oldest_first\": [5, 4, 9], \"ids\": [1], \"rows\": [null]"), &c, &err));
     CHECK(c.mismatches == 2);
     CHECK_OK(text_file(CASE(CONFIG "\"ids\": [17], \"rows\": [[5, 6]]"), &c, &err));
     CHECK(c.supported == 1 && c.mismatches == 1 && strstr(last, "code 17 at position 0") &&
           strstr(last, "welm_knuth32"));
-    CHECK_OK(
-        text_file(CASE("\"config\": {\"vocub\": 17}, \"ids\": [1], \"rows\": [[5, 6]]"), &c, &err));
+    CHECK_OK(text_file(CASE("\"config\": {\"vocub\": 17}, \"ids\": [1], \"rows\": [[5, 6]]"), &c, &err));
     CHECK(c.mismatches == 1 && strstr(last, "vocab"));
     CHECK_OK(text_file(CASE(CONFIG "\"ids\": [1], \"rows\": [[5, 6]], \"signs\": [0]"), &c, &err));
     CHECK(strstr(last, "signs") && c.mismatches >= 1);
@@ -103,8 +93,7 @@ static void found(void) {
 static void malformed(void) {
     og_error err;
     og_verify_counts c;
-    CHECK_FAILS(text_file("{\"format\": 2, \"cases\": [", &c, &err), OG_EFORMAT,
-                "verify_case.json");
+    CHECK_FAILS(text_file("{\"format\": 2, \"cases\": [", &c, &err), OG_EFORMAT, "verify_case.json");
     CHECK_FAILS(text_file("{\"format\": 1, \"cases\": []}", &c, &err), OG_EFORMAT, "format 1");
     CHECK_FAILS(text_file("{\"cases\": []}", &c, &err), OG_EFORMAT, "format");
     CHECK_FAILS(text_file("{\"format\": 2}", &c, &err), OG_EFORMAT, "cases");
@@ -112,17 +101,13 @@ static void malformed(void) {
     CHECK_FAILS(text_file("{\"format\": 2, \"cases\": [3]}", &c, &err), OG_EFORMAT, "case 0");
     CHECK_FAILS(text_file("{\"format\": 2, \"cases\": [{}]}", &c, &err), OG_EFORMAT, "case 0");
     CHECK_FAILS(text_file(CASE(CONFIG "\"rows\": [[5, 6]]"), &c, &err), OG_EFORMAT, "ids");
-    CHECK_FAILS(text_file(CASE(CONFIG "\"ids\": [1, 2], \"rows\": [[5, 6]]"), &c, &err), OG_EFORMAT,
-                "rows");
-    CHECK_FAILS(text_file(CASE(CONFIG "\"ids\": [1], \"rows\": [[5, 6, 7]]"), &c, &err), OG_EFORMAT,
-                "3 values");
+    CHECK_FAILS(text_file(CASE(CONFIG "\"ids\": [1, 2], \"rows\": [[5, 6]]"), &c, &err), OG_EFORMAT, "rows");
+    CHECK_FAILS(text_file(CASE(CONFIG "\"ids\": [1], \"rows\": [[5, 6, 7]]"), &c, &err), OG_EFORMAT, "3 values");
     CHECK_FAILS(text_file(CASE(CONFIG "\"ids\": [\"x\"], \"rows\": [[5, 6]]"), &c, &err), OG_EINVAL,
                 "verify_case.json");
-    CHECK_FAILS(text_file(CASE(CONFIG "\"ids\": [99999999999], \"rows\": [[5, 6]]"), &c, &err),
-                OG_EFORMAT, "32 bits");
-    CHECK_FAILS(
-        text_file(CASE(CONFIG "\"ids\": [[1, 2], [3]], \"rows\": [[5, 6], [7, 8]]"), &c, &err),
-        OG_EFORMAT, "row 1");
+    CHECK_FAILS(text_file(CASE(CONFIG "\"ids\": [99999999999], \"rows\": [[5, 6]]"), &c, &err), OG_EFORMAT, "32 bits");
+    CHECK_FAILS(text_file(CASE(CONFIG "\"ids\": [[1, 2], [3]], \"rows\": [[5, 6], [7, 8]]"), &c, &err), OG_EFORMAT,
+                "row 1");
 }
 
 /* Every allocation fails once: an error of memory each time, never a mismatch and never a leak. */
@@ -143,8 +128,7 @@ static void short_of_memory(void) {
             og_verify_counts c = {0};
             int64_t before = og_alloc_count();
             og_fault_alloc(k);
-            og_status status = og_verify_text(files[f], (int64_t)strlen(files[f]), "text", NULL,
-                                              NULL, NULL, &c, &err);
+            og_status status = og_verify_text(files[f], (int64_t)strlen(files[f]), "text", NULL, NULL, NULL, &c, &err);
             int32_t hit = og_fault_alloc_hit();
             og_fault_alloc(0);
             CHECK(og_alloc_count() == before);

@@ -63,7 +63,8 @@ static void faults_are_named(const og_packs *packs) {
     og_trainer *trainer = NULL;
     static const struct {
         const char *override, *word;
-    } cases[] = {{"train.btach=3", "batch"}, {"model.heads=3", "heads"}, {"memory.mode=of", "of"}, {"trian.lr=1", "train"}, {"train.batch=0", "batch"}, {"memory.use=[]", "memory.use"}};
+    } cases[] = {{"train.btach=3", "batch"}, {"model.heads=3", "heads"}, {"memory.mode=of", "of"},
+                 {"trian.lr=1", "train"},    {"train.batch=0", "batch"}, {"memory.use=[]", "memory.use"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         og_config *config = make_config(cases[i].override);
         og_trainer_options options = {.config = config, .packs = packs};

@@ -1,5 +1,5 @@
-/* Addressing: windows of codes to row ids. A scheme is one file core/addr/addr_<name>.c that turns og_cells into rows; the
- * walking, breaking, filling and carrying of history is window.h's and is the same for all. */
+/* Addressing: windows of codes to row ids. A scheme is one file core/addr/addr_<name>.c that turns og_cells into rows;
+ * the walking, breaking, filling and carrying of history is window.h's and is the same for all. */
 #ifndef OMNIGRAM_ADDR_H
 #define OMNIGRAM_ADDR_H
 
@@ -11,7 +11,7 @@
 OG_BEGIN
 
 /* The row of an n-gram that does not exist; nothing else is ever negative. Its vector is exactly zero. */
-#define OG_ROW_NONE ((int64_t) - 1)
+#define OG_ROW_NONE ((int64_t)-1)
 
 typedef struct og_column {
     int32_t order; /* cells its key is made of */
@@ -24,12 +24,12 @@ typedef struct og_column {
 typedef struct og_addr_impl og_addr_impl; /* a scheme's own struct */
 typedef struct og_addr_layout {
     int32_t n_columns;
-    og_column *columns;       /* og_alloc'ed by create, owned by the og_addr */
-    og_window window;         /* the boundary preset of the source */
-    int32_t width;            /* codes of a position */
-    int32_t nothing;          /* the code that adds nothing to a key (0, or -1): how backoff drops cells */
+    og_column *columns;             /* og_alloc'ed by create, owned by the og_addr */
+    og_window window;               /* the boundary preset of the source */
+    int32_t width;                  /* codes of a position */
+    int32_t nothing;                /* the code that adds nothing to a key (0, or -1): how backoff drops cells */
     int64_t least_code, code_limit; /* codes are in [least_code, code_limit); others are errors that name them */
-    int64_t extra_code;       /* one more legal code (V4.1's dead id), or INT64_MIN */
+    int64_t extra_code;             /* one more legal code (V4.1's dead id), or INT64_MIN */
 } og_addr_layout;
 
 typedef struct og_addr_type {
@@ -50,7 +50,7 @@ typedef struct og_addr_type {
     og_status (*constants)(const og_addr_impl *impl, char **json, og_error *err);
 } og_addr_type;
 
-extern OG_API const og_addr_type *const og_addr_types[]; /* ends with NULL */
+extern OG_API const og_addr_type *const og_addr_types[];   /* ends with NULL */
 OG_API const og_addr_type *og_addr_find(const char *name); /* NULL when unknown */
 
 typedef struct og_addr og_addr;
@@ -72,8 +72,8 @@ OG_API og_status og_addr_map(const og_addr *addr, const og_stream *stream, og_hi
                              int64_t *rows, uint8_t *live, int32_t *signs, og_error *err) OG_MUST_USE;
 /* For windows that a stencil made: absent n-grams by cells->present and the fill (zero_vec or row0; other fills are
  * in the cells already). cells->code must be in range (checked). */
-OG_API og_status og_addr_map_cells(const og_addr *addr, const og_cells *cells, int64_t *rows, og_error *err)
-    OG_MUST_USE;
+OG_API og_status og_addr_map_cells(const og_addr *addr, const og_cells *cells, int64_t *rows,
+                                   og_error *err) OG_MUST_USE;
 
 OG_END
 #endif

@@ -22,11 +22,11 @@ enum {
 
 /* name is used in messages ("quickstart.yaml", "--train.lr"). Duplicate keys, aliases that nest and
  * documents deeper than 64 are errors. An empty text is an empty map. */
-OG_API og_status og_config_from_yaml(const char *text, int64_t bytes, const char *name,
-                                     og_config **out, og_error *err) OG_MUST_USE;
+OG_API og_status og_config_from_yaml(const char *text, int64_t bytes, const char *name, og_config **out,
+                                     og_error *err) OG_MUST_USE;
 OG_API og_status og_config_from_yaml_file(const char *path, og_config **out, og_error *err) OG_MUST_USE;
-OG_API og_status og_config_from_json(const char *text, int64_t bytes, const char *name,
-                                     og_config **out, og_error *err) OG_MUST_USE;
+OG_API og_status og_config_from_json(const char *text, int64_t bytes, const char *name, og_config **out,
+                                     og_error *err) OG_MUST_USE;
 OG_API og_status og_config_from_json_file(const char *path, og_config **out, og_error *err) OG_MUST_USE;
 OG_API void og_config_free(og_config *root); /* the whole tree; only for a root */
 /* A deep copy that its caller owns. */
@@ -41,9 +41,9 @@ OG_API int32_t og_config_kind(const og_config *node); /* NULL: OG_CONFIG_NULL */
 OG_API int64_t og_config_size(const og_config *node); /* elements of a list or map, else 0 */
 /* Borrowed child by (dotted) key, or NULL. */
 OG_API const og_config *og_config_get(const og_config *map, const char *key);
-OG_API const og_config *og_config_at(const og_config *node, int64_t i);      /* i-th value, in file order */
-OG_API const char *og_config_key_at(const og_config *map, int64_t i);        /* i-th key */
-OG_API const char *og_config_place(const og_config *node);                   /* "file:line" */
+OG_API const og_config *og_config_at(const og_config *node, int64_t i); /* i-th value, in file order */
+OG_API const char *og_config_key_at(const og_config *map, int64_t i);   /* i-th key */
+OG_API const char *og_config_place(const og_config *node);              /* "file:line" */
 
 /* The value of one node; an error names place, value and the wanted type. Strings and arrays are
  * borrowed from the tree. An integer is a valid real. */
@@ -81,17 +81,16 @@ typedef struct og_key {
     /* Default as YAML scalar text (a list: "[1, 2]"; a string: the text itself, no quotes). NULL: the key is required;
      * "": absent (0, NULL, empty). A list from here lives as long as the process: equal texts share it. */
     const char *fallback;
-    double least, most;   /* of each number (both 0: no limit); of the length for a string */
-    const char *choices;  /* OG_KEY_CHOICE: "hf|serving" */
-    const char *help;     /* one line, with unit and source of the default */
+    double least, most;  /* of each number (both 0: no limit); of the length for a string */
+    const char *choices; /* OG_KEY_CHOICE: "hf|serving" */
+    const char *help;    /* one line, with unit and source of the default */
 } og_key;
 
 /* Fills the struct at out from a map (NULL: an empty one) by its table. A key whose value is null takes its default.
  * Unknown keys, missing keys, wrong types and values out of limits are errors that name place, key, value, limit and
  * the nearest key.
  * On failure out is unspecified but owns nothing. */
-OG_API og_status og_config_read(const og_config *map, const og_key *keys, void *out, og_error *err)
-    OG_MUST_USE;
+OG_API og_status og_config_read(const og_config *map, const og_key *keys, void *out, og_error *err) OG_MUST_USE;
 /* The nearest of `keys` to a word by edit distance, or NULL when none is near. */
 OG_API const char *og_config_nearest(const char *word, const char *const *words, int64_t n);
 

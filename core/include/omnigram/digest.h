@@ -15,8 +15,7 @@ OG_API og_status og_digest_add(og_digest *digest, const void *data, int64_t byte
 OG_API og_status og_digest_end(og_digest *digest, char out[OG_DIGEST_TEXT], og_error *err) OG_MUST_USE;
 OG_API void og_digest_free(og_digest *digest); /* NULL is fine */
 
-OG_API og_status og_digest_of(const void *data, int64_t bytes, char out[OG_DIGEST_TEXT], og_error *err)
-    OG_MUST_USE;
+OG_API og_status og_digest_of(const void *data, int64_t bytes, char out[OG_DIGEST_TEXT], og_error *err) OG_MUST_USE;
 OG_API og_status og_digest_of_file(const char *path, char out[OG_DIGEST_TEXT], og_error *err) OG_MUST_USE;
 
 OG_END

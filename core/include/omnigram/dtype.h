@@ -27,11 +27,13 @@ enum {
     OG_UE8M0 = 17,    /* a power of two: scales of FP8 blocks */
 };
 
-OG_API const char *og_dtype_name(og_dtype dtype); /* safetensors' names: "F32", "BF16", "F8_E4M3", "I8" ...; NULL if unknown */
+OG_API const char *
+og_dtype_name(og_dtype dtype); /* safetensors' names: "F32", "BF16", "F8_E4M3", "I8" ...; NULL if unknown */
 OG_API og_dtype og_dtype_from_name(const char *name); /* any case; "int8", "fp8_e4m3" too; 0 if unknown */
-OG_API int64_t og_dtype_bits(og_dtype dtype); /* of one element; 0 if unknown */
+OG_API int64_t og_dtype_bits(og_dtype dtype);         /* of one element; 0 if unknown */
 
-/* Round to nearest even; NaN stays NaN (payload kept where it fits, never turned into infinity); -0 and subnormals stay. */
+/* Round to nearest even; NaN stays NaN (payload kept where it fits, never turned into infinity); -0 and subnormals
+ * stay. */
 OG_API uint16_t og_bf16_from_f32(float value);
 OG_API float og_f32_from_bf16(uint16_t bits);
 OG_API uint16_t og_f16_from_f32(float value);

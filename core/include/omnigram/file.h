@@ -18,12 +18,12 @@ OG_API void *og_map_data(const og_map *map);
 OG_API int64_t og_map_bytes(const og_map *map);
 
 /* Writes path.tmp-PID beside path; commit = flush, fsync, rename, fsync of the folder. Until commit
- * the old file is untouched; abort (or a crash) leaves it so. The temporary is locked while its writer lives; orphans of dead
- * processes are removed by the next open. The new file has the mode of the old one. After a failed write only abort is left. */
+ * the old file is untouched; abort (or a crash) leaves it so. The temporary is locked while its writer lives; orphans
+ * of dead processes are removed by the next open. The new file has the mode of the old one. After a failed write only
+ * abort is left. */
 typedef struct og_writer og_writer;
 OG_API og_status og_writer_open(const char *path, og_writer **out, og_error *err) OG_MUST_USE;
-OG_API og_status og_writer_write(og_writer *writer, const void *data, int64_t bytes, og_error *err)
-    OG_MUST_USE;
+OG_API og_status og_writer_write(og_writer *writer, const void *data, int64_t bytes, og_error *err) OG_MUST_USE;
 OG_API int64_t og_writer_bytes(const og_writer *writer); /* written so far */
 /* Writes bytes at an earlier offset (a header that is known last). */
 OG_API og_status og_writer_patch(og_writer *writer, int64_t offset, const void *data, int64_t bytes,
@@ -33,8 +33,7 @@ OG_API og_status og_writer_commit(og_writer *writer, og_error *err) OG_MUST_USE;
 OG_API void og_writer_abort(og_writer *writer); /* NULL is fine */
 
 /* One call: the file holds these bytes or stays as it was. */
-OG_API og_status og_file_write(const char *path, const void *data, int64_t bytes, og_error *err)
-    OG_MUST_USE;
+OG_API og_status og_file_write(const char *path, const void *data, int64_t bytes, og_error *err) OG_MUST_USE;
 OG_API og_status og_folder_make(const char *path, og_error *err) OG_MUST_USE; /* and its parents */
 OG_API int32_t og_file_exists(const char *path);
 /* Renames a finished folder into place and fsyncs the parent; an existing target is an error. */

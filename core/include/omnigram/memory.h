@@ -12,8 +12,7 @@ OG_API void *og_alloc(int64_t n, size_t size);
 /* The same, zeroed. */
 OG_API void *og_alloc_zero(int64_t n, size_t size);
 /* Grows *array (of *capacity elements) to hold at least n; doubles. The old array stays valid on failure. */
-OG_API og_status og_grow(void **array, int64_t *capacity, int64_t n, size_t size, og_error *err)
-    OG_MUST_USE;
+OG_API og_status og_grow(void **array, int64_t *capacity, int64_t n, size_t size, og_error *err) OG_MUST_USE;
 OG_API char *og_copy_string(const char *text); /* og_release when done; NULL when memory is short */
 OG_API void og_release(void *memory);          /* NULL is fine */
 /* Allocations that live now; tests use it to find leaks. */

@@ -11,7 +11,8 @@
 
 OG_BEGIN
 
-enum { /* pinned: on disk */
+/* pinned: on disk */
+enum {
     OG_TEXT = 0,
     OG_IMAGE = 1,
     OG_AUDIO = 2,
@@ -20,7 +21,8 @@ enum { /* pinned: on disk */
 };
 OG_API const char *og_modality_name(int32_t modality); /* "text", "image", "audio", "marker" */
 
-enum { /* the marker range, in this order */
+/* the marker range, in this order */
+enum {
     OG_MARK_PAD = 0,
     OG_MARK_DOC_BEGIN = 1,
     OG_MARK_DOC_END = 2,
@@ -32,20 +34,21 @@ enum { /* the marker range, in this order */
     OG_N_MARKERS = 8,
 };
 
-/* Disjoint id ranges. Text begins at 0 (published checkpoints need it). A code of level l is base + l * codes + code. */
+/* Disjoint id ranges. Text begins at 0 (published checkpoints need it). A code of level l is base + l * codes + code.
+ */
 typedef struct og_id_map {
     int32_t base[OG_N_MODALITIES];
     int32_t codes[OG_N_MODALITIES];  /* codes of one level */
     int32_t levels[OG_N_MODALITIES]; /* 1 where there are none */
     int32_t size;                    /* ids in all */
 } og_id_map;
-OG_API og_status og_id_map_make(int64_t text, int64_t image, int64_t image_levels, int64_t audio,
-                                int64_t audio_levels, og_id_map *out, og_error *err) OG_MUST_USE;
+OG_API og_status og_id_map_make(int64_t text, int64_t image, int64_t image_levels, int64_t audio, int64_t audio_levels,
+                                og_id_map *out, og_error *err) OG_MUST_USE;
 OG_API og_status og_id_map_check(const og_id_map *map, og_error *err) OG_MUST_USE; /* disjoint, positive, 31-bit */
 OG_API int32_t og_id_modality(const og_id_map *map, int32_t id);                   /* -1 when out of range */
 
-typedef struct og_origin { /* where a document came from: any pack can be rebuilt, any loss traced */
-    int64_t shard, index;  /* prepared shard and document in it */
+typedef struct og_origin {  /* where a document came from: any pack can be rebuilt, any loss traced */
+    int64_t shard, index;   /* prepared shard and document in it */
     int64_t offset, length; /* tokens of that document that are here (a fragment: a part) */
 } og_origin;
 
@@ -68,29 +71,31 @@ typedef struct og_documents {
     int8_t *modality;
     int32_t *segment; /* index into segments, -1 for markers outside a segment (a row end belongs to its image) */
     int32_t *row, *column, *level; /* -1 where it does not apply: text, markers (row ends have their row, column -1) */
-    og_segment *segments; /* ordered by document, then start */
-    int64_t *segment_offsets; /* [n_docs + 1] into segments */
-    og_origin *origins;   /* [n_docs] */
+    og_segment *segments;          /* ordered by document, then start */
+    int64_t *segment_offsets;      /* [n_docs + 1] into segments */
+    og_origin *origins;            /* [n_docs] */
     int32_t n_codebooks;
     char (*codebooks)[OG_DIGEST_TEXT]; /* fingerprints that og_segment.codebook names */
-    og_config *counters;  /* what was read, kept, cut, dropped by cause, so far; owned */
+    og_config *counters;               /* what was read, kept, cut, dropped by cause, so far; owned */
 } og_documents;
 
-/* Building: items are appended to the document that is open; the layout (markers, row ends) is applied here and nowhere else. */
+/* Building: items are appended to the document that is open; the layout (markers, row ends) is applied here and nowhere
+ * else. */
 typedef struct og_documents_builder og_documents_builder;
 OG_API og_status og_documents_builder_new(const og_id_map *ids, int32_t row_end, og_documents_builder **out,
                                           og_error *err) OG_MUST_USE;
 OG_API void og_documents_builder_free(og_documents_builder *builder);
 OG_API og_status og_documents_codebook(og_documents_builder *builder, const char *fingerprint, int32_t *index,
                                        og_error *err) OG_MUST_USE;
-OG_API og_status og_documents_begin(og_documents_builder *builder, int64_t shard, int64_t index, og_error *err)
-    OG_MUST_USE;
-/* codes: rows * columns * levels modality-local codes, row-major with level fastest; text and audio have 1 row. A code out of its
- * codebook is an error that names document, item, position, code and limit; a text without codes adds nothing and is counted. */
-OG_API og_status og_documents_item(og_documents_builder *builder, int32_t modality, const int32_t *codes,
-                                   int32_t rows, int32_t columns, int32_t levels, int32_t codebook, og_error *err)
-    OG_MUST_USE;
-OG_API og_status og_documents_end(og_documents_builder *builder, og_error *err) OG_MUST_USE; /* an empty document is dropped and counted */
+OG_API og_status og_documents_begin(og_documents_builder *builder, int64_t shard, int64_t index,
+                                    og_error *err) OG_MUST_USE;
+/* codes: rows * columns * levels modality-local codes, row-major with level fastest; text and audio have 1 row. A code
+ * out of its codebook is an error that names document, item, position, code and limit; a text without codes adds
+ * nothing and is counted. */
+OG_API og_status og_documents_item(og_documents_builder *builder, int32_t modality, const int32_t *codes, int32_t rows,
+                                   int32_t columns, int32_t levels, int32_t codebook, og_error *err) OG_MUST_USE;
+OG_API og_status og_documents_end(og_documents_builder *builder,
+                                  og_error *err) OG_MUST_USE; /* an empty document is dropped and counted */
 /* Takes counters (may be NULL) and adds its own under "layout"; frees both and the builder on failure too. */
 OG_API og_status og_documents_finish(og_documents_builder *builder, og_config *counters, og_documents **out,
                                      og_error *err) OG_MUST_USE;
@@ -101,13 +106,14 @@ OG_API og_status og_documents_load(const char *path, og_documents **out, og_erro
 /* The invariants of this header, each named when it fails. */
 OG_API og_status og_documents_check(const og_documents *documents, og_error *err) OG_MUST_USE;
 
-/* What happens to a document longer than the pack, and to an image in it that no pack can hold (with its two markers). An image is
- * never cut: a fragment or a truncated document ends before one that does not fit. Never silent: all is counted. */
+/* What happens to a document longer than the pack, and to an image in it that no pack can hold (with its two markers).
+ * An image is never cut: a fragment or a truncated document ends before one that does not fit. Never silent: all is
+ * counted. */
 enum { OG_LONG_ERROR = 0, OG_LONG_DROP = 1, OG_LONG_TRUNCATE = 2, OG_LONG_FRAGMENT = 3 };
 enum { OG_IMAGE_ATOMIC = 0 /* an error */, OG_IMAGE_DROP_DOC = 1, OG_IMAGE_DROP_IMAGE = 2 };
 enum { OG_FRAGMENT_RESET = 0, OG_FRAGMENT_CARRY = 1 /* positions go on from the fragment before */ };
-/* best-fit decreasing; first-fit; in reading order (documents are cut where a pack is full if long_doc is fragment, else they
- * begin the next pack); one document a pack */
+/* best-fit decreasing; first-fit; in reading order (documents are cut where a pack is full if long_doc is fragment,
+ * else they begin the next pack); one document a pack */
 enum { OG_PACK_BEST_FIT = 0, OG_PACK_FIRST_FIT = 1, OG_PACK_CONCAT = 2, OG_PACK_NONE = 3 };
 typedef struct og_pack_policy {
     int64_t capacity; /* tokens of a pack */
@@ -115,7 +121,7 @@ typedef struct og_pack_policy {
     int32_t long_doc; /* OG_LONG_* */
     int32_t image;    /* OG_IMAGE_* */
     int32_t fragment_context;
-    int64_t seed;     /* order of the packs; -1: as packed */
+    int64_t seed; /* order of the packs; -1: as packed */
 } og_pack_policy;
 OG_API const og_key *og_pack_policy_keys(void); /* for og_config_read into og_pack_policy */
 
@@ -137,21 +143,21 @@ OG_API void og_pack_plan_free(og_pack_plan *plan);
 /* One row of packed documents: the contract everything downstream reads. T = n_tokens. */
 typedef struct og_pack {
     int64_t n_tokens, n_valid, n_docs, n_segments;
-    const int32_t *tokens;      /* [T]; pads hold the pad marker */
-    const int64_t *cu_seqlens;  /* [D + 1]: 0 .. n_valid */
-    const int32_t *doc_id;      /* [T] number in the pack; pad -1 */
-    const int32_t *pos;         /* [T] restarts at each document (unless it continues); pad 0 */
-    /* [T][3] (time, row, column), restarts likewise: text, markers and audio frames count all three up together; an image's
-     * codes share one time p and have (p, p + row, p + column), its row ends column = columns; what follows it goes on at p +
-     * the larger side (M-RoPE, arXiv 2409.12191 section 2.1) */
+    const int32_t *tokens;     /* [T]; pads hold the pad marker */
+    const int64_t *cu_seqlens; /* [D + 1]: 0 .. n_valid */
+    const int32_t *doc_id;     /* [T] number in the pack; pad -1 */
+    const int32_t *pos;        /* [T] restarts at each document (unless it continues); pad 0 */
+    /* [T][3] (time, row, column), restarts likewise: text, markers and audio frames count all three up together; an
+     * image's codes share one time p and have (p, p + row, p + column), its row ends column = columns; what follows it
+     * goes on at p + the larger side (M-RoPE, arXiv 2409.12191 section 2.1) */
     const int32_t *pos3;
-    const float *loss_weight;   /* [T] of predicting tokens[t]; 0 at each document's first token and at pads */
-    const int8_t *modality;     /* [T] pad: OG_MARKER */
-    const int32_t *segment_id;  /* [T] into segments, -1 */
+    const float *loss_weight;            /* [T] of predicting tokens[t]; 0 at each document's first token and at pads */
+    const int8_t *modality;              /* [T] pad: OG_MARKER */
+    const int32_t *segment_id;           /* [T] into segments, -1 */
     const int32_t *row, *column, *level; /* [T], -1 */
-    const og_segment *segments; /* [S], start and doc relative to this pack */
-    const og_origin *origin;    /* [D] */
-    const uint8_t *continues;   /* [D] 1: the document continues a fragment and fragment_context is carry */
+    const og_segment *segments;          /* [S], start and doc relative to this pack */
+    const og_origin *origin;             /* [D] */
+    const uint8_t *continues;            /* [D] 1: the document continues a fragment and fragment_context is carry */
 } og_pack;
 
 typedef struct og_packs og_packs; /* a set of packs, built in memory or mapped from a file */
@@ -166,7 +172,8 @@ OG_API int64_t og_packs_capacity(const og_packs *packs);
 OG_API const og_id_map *og_packs_ids(const og_packs *packs);
 OG_API int32_t og_packs_codebook_count(const og_packs *packs);
 OG_API const char *og_packs_codebook(const og_packs *packs, int32_t i);
-/* Those of the documents and "packing": {fill, bins, lower_bound, documents, tokens, images: {read, kept, cut, dropped: {cause}}}. */
+/* Those of the documents and "packing": {fill, bins, lower_bound, documents, tokens, images: {read, kept, cut, dropped:
+ * {cause}}}. */
 OG_API const og_config *og_packs_counters(const og_packs *packs);
 /* Views, borrowed. A pack of a file is checked as by og_pack_check when it is first got. */
 OG_API og_status og_packs_get(const og_packs *packs, int64_t i, og_pack *out, og_error *err) OG_MUST_USE;

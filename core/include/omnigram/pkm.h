@@ -16,9 +16,8 @@ typedef struct og_pkm_hit {
 /* One head. query [2 * dim]: its halves meet first and second [n][dim]. The knn best of each half,
  * all their sums, the knn best of those, best first; equal scores go to the lower index. 1 <= knn
  * <= n. hits [knn]. */
-OG_API og_status og_pkm_search(const double *query, const double *first, const double *second,
-                               int64_t n, int64_t dim, int64_t knn, og_pkm_hit *hits,
-                               og_error *err) OG_MUST_USE;
+OG_API og_status og_pkm_search(const double *query, const double *first, const double *second, int64_t n, int64_t dim,
+                               int64_t knn, og_pkm_hit *hits, og_error *err) OG_MUST_USE;
 
 OG_END
 #endif

@@ -14,7 +14,7 @@ OG_API uint64_t og_splitmix64(uint64_t value);
 OG_API uint64_t og_random_bits(uint64_t key, uint64_t counter);
 /* Uniform in [0, n), without modulo bias worth naming (128-bit multiply). n >= 1. */
 OG_API uint64_t og_random_below(uint64_t key, uint64_t counter, uint64_t n);
-OG_API double og_random_unit(uint64_t key, uint64_t counter);   /* [0, 1), 53 bits */
+OG_API double og_random_unit(uint64_t key, uint64_t counter); /* [0, 1), 53 bits */
 /* Mean 0, variance 1: the quantile (Wichura 1988, AS 241) of (bits >> 12) + 1/2 over 2^52. Only IEEE sums, products,
  * quotients and square roots, so it has the same bits on every platform. At most 8.2 in size. */
 OG_API double og_random_normal(uint64_t key, uint64_t counter);

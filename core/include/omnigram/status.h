@@ -7,14 +7,14 @@
 
 #ifdef __cplusplus
 #define OG_BEGIN extern "C" {
-#define OG_END }
+#define OG_END   }
 #else
 #define OG_BEGIN
 #define OG_END
 #endif
 
-#define OG_API __attribute__((visibility("default")))
-#define OG_MUST_USE __attribute__((warn_unused_result))
+#define OG_API                 __attribute__((visibility("default")))
+#define OG_MUST_USE            __attribute__((warn_unused_result))
 #define OG_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
 OG_BEGIN
@@ -43,15 +43,14 @@ typedef struct og_error {
 /* Writes the message (when err is not NULL) and returns status, so that a fault is one line. */
 OG_API og_status og_fail(og_error *err, og_status status, const char *format, ...) OG_PRINTF(3, 4);
 /* The compiler sees that a constant status is no OG_OK, and so that nothing behind OG_TRY reads what was not set. */
-#define og_fail(err, status, ...)                                                                  \
-    __extension__({                                                                                \
-        (void)(og_fail)(err, status, __VA_ARGS__);                                                 \
-        (og_status)(status);                                                                       \
+#define og_fail(err, status, ...)                                                                                      \
+    __extension__({                                                                                                    \
+        (void)(og_fail)(err, status, __VA_ARGS__);                                                                     \
+        (og_status)(status);                                                                                           \
     })
 
 /* Puts "place: " before the message that a callee wrote; returns status unchanged. */
-OG_API og_status og_fail_at(og_error *err, og_status status, const char *format, ...)
-    OG_PRINTF(3, 4);
+OG_API og_status og_fail_at(og_error *err, og_status status, const char *format, ...) OG_PRINTF(3, 4);
 
 /* "EINVAL" and so on; static. */
 OG_API const char *og_status_name(og_status status);
@@ -61,10 +60,10 @@ OG_API const char *og_version(void);
 /* OG_ABI of the library that is loaded; the Python package compares it with its own. */
 OG_API uint32_t og_abi(void);
 
-#define OG_TRY(expression)                                                                         \
-    do {                                                                                           \
-        og_status og_try_status_ = (expression);                                                   \
-        if (og_try_status_ != OG_OK) return og_try_status_;                                        \
+#define OG_TRY(expression)                                                                                             \
+    do {                                                                                                               \
+        og_status og_try_status_ = (expression);                                                                       \
+        if (og_try_status_ != OG_OK) return og_try_status_;                                                            \
     } while (0)
 
 OG_END

@@ -19,13 +19,12 @@ OG_API og_status og_canonical_key(const char *text, int64_t bytes, char **key, i
 /* map[n]: ids handed out in order of first appearance of the texts' keys; *compressed of them.
  * texts[i]: what token i decodes to (special tokens included, no clean-up of spaces), or its
  * vocabulary piece where that holds U+FFFD. */
-OG_API og_status og_canonical_map(const char *const *texts, const int64_t *bytes, int64_t n,
-                                  int32_t *map, int64_t *compressed, og_error *err) OG_MUST_USE;
+OG_API og_status og_canonical_map(const char *const *texts, const int64_t *bytes, int64_t n, int32_t *map,
+                                  int64_t *compressed, og_error *err) OG_MUST_USE;
 /* Writes safetensors: id_map I32 [n], metadata kind, compressed_vocab, source (a note, may be
  * NULL). Atomic. */
-OG_API og_status og_canonical_write(const char *path, const int32_t *map, int64_t n,
-                                    int64_t compressed, const char *source,
-                                    og_error *err) OG_MUST_USE;
+OG_API og_status og_canonical_write(const char *path, const int32_t *map, int64_t n, int64_t compressed,
+                                    const char *source, og_error *err) OG_MUST_USE;
 
 OG_END
 #endif

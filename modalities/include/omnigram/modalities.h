@@ -13,11 +13,12 @@ typedef struct og_media {
     og_dtype dtype;
     int32_t rank;
     int64_t shape[3];
-    void *data;      /* owned when og_media_free is to be called, else borrowed */
+    void *data; /* owned when og_media_free is to be called, else borrowed */
     int32_t rate_hz;
-    uint32_t notes;  /* OG_NOTE_* bits: what a policy did to it; counted by og_prepare */
+    uint32_t notes; /* OG_NOTE_* bits: what a policy did to it; counted by og_prepare */
 } og_media;
-enum { /* numbers are pinned */
+/* numbers are pinned */
+enum {
     OG_NOTE_PHASE_CANCEL = 1 << 0, /* downmix lost 99 % of the channels' energy */
     OG_NOTE_CLIPPED = 1 << 1,      /* samples beyond full scale were clipped */
     OG_NOTE_NORMALISED = 1 << 2,   /* ... or the clip was divided by its peak */
@@ -49,12 +50,13 @@ typedef struct og_modality_type { /* one file modality_<name>.c each */
                          int32_t *columns, og_error *err);
     int64_t (*dim)(const og_modality_impl *impl);
     /* Vectors back to media: a picture, or a spectrogram. */
-    og_status (*restore)(const og_modality_impl *impl, const float *vectors, int32_t rows, int32_t columns, og_media *out,
-                         og_error *err);
-    /* Media to the size that is stored and quantised: image: crop (x, y, width, height as shares of the picture; NULL or width 0:
-     * the whole), mirror, then canvas; audio: rate. vectors() fits pictures of another size by itself. NULL for text. */
-    og_status (*fit)(const og_modality_impl *impl, const og_media *media, const double crop[4], int32_t flip, og_media *out,
-                     og_error *err);
+    og_status (*restore)(const og_modality_impl *impl, const float *vectors, int32_t rows, int32_t columns,
+                         og_media *out, og_error *err);
+    /* Media to the size that is stored and quantised: image: crop (x, y, width, height as shares of the picture; NULL
+     * or width 0: the whole), mirror, then canvas; audio: rate. vectors() fits pictures of another size by itself. NULL
+     * for text. */
+    og_status (*fit)(const og_modality_impl *impl, const og_media *media, const double crop[4], int32_t flip,
+                     og_media *out, og_error *err);
     /* Everything that decides the vectors, for the codebook's fingerprint. The caller owns *preprocess. */
     og_status (*describe)(const og_modality_impl *impl, og_config **preprocess, og_error *err);
 } og_modality_type;
@@ -64,16 +66,16 @@ OG_API const og_modality_type *og_modality_find(const char *name);
 /* ---- data sets: folders of files to documents of items in reading order ------------------------------------ */
 typedef struct og_item {
     int32_t modality;
-    const char *text;     /* text given inline, or NULL */
-    const char *path;     /* file, or NULL */
+    const char *text;      /* text given inline, or NULL */
+    const char *path;      /* file, or NULL */
     const og_media *media; /* made in memory (synthetic), or NULL; borrowed like the rest */
-    const char *language; /* or NULL */
-    double crop[4];       /* image: x, y, width, height as shares of the picture; width 0: the whole */
-    int32_t flip;         /* image: mirrored */
+    const char *language;  /* or NULL */
+    double crop[4];        /* image: x, y, width, height as shares of the picture; width 0: the whole */
+    int32_t flip;          /* image: mirrored */
 } og_item;
 typedef struct og_record { /* one document */
-    const char *id;    /* unique in the data set */
-    const char *group; /* documents that must not be split from each other share it */
+    const char *id;        /* unique in the data set */
+    const char *group;     /* documents that must not be split from each other share it */
     const og_item *items;
     int64_t n_items;
 } og_record;
@@ -95,15 +97,17 @@ OG_API const og_dataset_type *og_dataset_find(const char *name);
 /* ---- prepared shards: every item decoded once, documents by split ------------------------------------------ */
 enum { OG_TRAIN = 0, OG_VAL = 1, OG_TEST = 2, OG_N_SPLITS = 3 };
 OG_API const char *og_split_name(int32_t split); /* "train", "val", "test" */
-/* Side of a group: the first 8 bytes (big-endian) of SHA-256("split-1:" + group) modulo 1000: < 100 test, < 200 val, else train. */
+/* Side of a group: the first 8 bytes (big-endian) of SHA-256("split-1:" + group) modulo 1000: < 100 test, < 200 val,
+ * else train. */
 OG_API og_status og_split_of(const char *group, int32_t *split, og_error *err) OG_MUST_USE;
 
 /* done of total documents so far; a non-zero return stops with OG_ECANCELED. NULL is fine. */
 typedef int32_t og_progress_fn(void *context, const char *stage, int64_t done, int64_t total);
 
-/* Reads config (dataset: {name, path ...}, bad_item: error | skip, text, image, audio: policies), writes folder/index.json and
- * folder/shard-NNNNN.safetensors, all or nothing; a folder that exists is an error. Counters: read = kept + dropped, by modality
- * and cause. Items are decoded on the pool; the files have the same bytes for any pool. */
+/* Reads config (dataset: {name, path ...}, bad_item: error | skip, text, image, audio: policies), writes
+ * folder/index.json and folder/shard-NNNNN.safetensors, all or nothing; a folder that exists is an error. Counters:
+ * read = kept + dropped, by modality and cause. Items are decoded on the pool; the files have the same bytes for any
+ * pool. */
 OG_API og_status og_prepare(const og_config *config, const char *folder, og_pool *pool, og_progress_fn *progress,
                             void *context, og_error *err) OG_MUST_USE;
 

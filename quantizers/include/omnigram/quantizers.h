@@ -10,14 +10,16 @@ typedef struct og_quantizer_type { /* one file quantizer_<name>.c (or .._faiss.c
     uint32_t abi;
     const char *name, *summary, *source;
     const og_key *keys; /* size, iterations, seed ... */
-    /* Fits codes [levels][size][dim] (og_release) to vectors [n][dim]; the same bits for the same input and seed. Vectors that are not
-     * finite are left out and counted; too few or too few distinct vectors are a named policy, not an exception from below. */
-    og_status (*fit)(const og_config *config, const float *vectors, int64_t n, int64_t dim, og_pool *pool, float **codes,
-                     int32_t *levels, int64_t *size, og_error *err);
-    /* codes [n][levels] of vectors [n][dim]: nearest by fp32 direct differences summed in a fixed order, lowest index on ties; the
-     * same for any batch size and pool. A vector that is not finite gets -1. margin (may be NULL) [n]: second best minus best squared distance at level 0. */
-    og_status (*encode)(const og_codebook *codebook, const float *vectors, int64_t n, int32_t *codes, float *margin, og_pool *pool,
-                        og_error *err);
+    /* Fits codes [levels][size][dim] (og_release) to vectors [n][dim]; the same bits for the same input and seed.
+     * Vectors that are not finite are left out and counted; too few or too few distinct vectors are a named policy, not
+     * an exception from below. */
+    og_status (*fit)(const og_config *config, const float *vectors, int64_t n, int64_t dim, og_pool *pool,
+                     float **codes, int32_t *levels, int64_t *size, og_error *err);
+    /* codes [n][levels] of vectors [n][dim]: nearest by fp32 direct differences summed in a fixed order, lowest index
+     * on ties; the same for any batch size and pool. A vector that is not finite gets -1. margin (may be NULL) [n]:
+     * second best minus best squared distance at level 0. */
+    og_status (*encode)(const og_codebook *codebook, const float *vectors, int64_t n, int32_t *codes, float *margin,
+                        og_pool *pool, og_error *err);
     /* vectors [n][dim] of codes [n][levels]; -1 adds nothing. */
     og_status (*decode)(const og_codebook *codebook, const int32_t *codes, int64_t n, float *vectors, og_error *err);
 } og_quantizer_type;
@@ -27,9 +29,9 @@ OG_API const og_quantizer_type *og_quantizer_find(const char *name);
 /* Figures of a codebook on vectors, named in docs/quantizers.md. */
 typedef struct og_codebook_health {
     int64_t vectors, not_finite;
-    int64_t used;            /* codes with at least one vector */
-    double expected_used;    /* what uniform draws would use: K(1 - (1 - 1/K)^n) */
-    double perplexity;       /* exp(entropy), plug-in */
+    int64_t used;             /* codes with at least one vector */
+    double expected_used;     /* what uniform draws would use: K(1 - (1 - 1/K)^n) */
+    double perplexity;        /* exp(entropy), plug-in */
     double mse, relative_mse; /* mean squared error, and that over the variance */
 } og_codebook_health;
 OG_API og_status og_codebook_measure(const og_codebook *codebook, const float *vectors, int64_t n, og_pool *pool,

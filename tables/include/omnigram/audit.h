@@ -20,9 +20,9 @@ typedef struct og_hash_options {
 /* One cell of one column's n-grams. Lag 0 is the current code, lag order - 1 the oldest. */
 typedef struct og_hash_lag {
     int32_t column, order, head, lag;
-    int64_t rows;   /* R of the column */
-    double changed; /* share of random edits of the cell that change the row; a random function: 1 -
-                       1/R */
+    int64_t rows;    /* R of the column */
+    double changed;  /* share of random edits of the cell that change the row; a random function: 1 -
+                        1/R */
     double distinct; /* rows reached while the cell sweeps all V codes, mean over the contexts */
     double ideal;    /* R (1 - (1 - 1/R)^V): what a random function reaches */
 } og_hash_lag;
@@ -58,13 +58,12 @@ typedef struct og_hash_report {
 } og_hash_report;
 
 /* Pure; the same numbers for any pool. OG_EINVAL when the scheme does not take codes up to V. */
-OG_API og_status og_hash_audit(const og_addr *addr, const og_hash_options *options, og_pool *pool,
-                               og_hash_report **out, og_error *err) OG_MUST_USE;
+OG_API og_status og_hash_audit(const og_addr *addr, const og_hash_options *options, og_pool *pool, og_hash_report **out,
+                               og_error *err) OG_MUST_USE;
 /* The same for one n-gram of table i, over its own codes and tags (options->vocab and tags are not
  * used). */
-OG_API og_status og_hash_audit_table(const og_table_set *set, int32_t i, int32_t ngram,
-                                     const og_hash_options *options, og_pool *pool,
-                                     og_hash_report **out, og_error *err) OG_MUST_USE;
+OG_API og_status og_hash_audit_table(const og_table_set *set, int32_t i, int32_t ngram, const og_hash_options *options,
+                                     og_pool *pool, og_hash_report **out, og_error *err) OG_MUST_USE;
 OG_API void og_hash_report_free(og_hash_report *report);
 
 /* What a corpus does to a table: its own n-grams, with their repetitions. */
@@ -81,8 +80,8 @@ typedef struct og_corpus_column {
     int64_t most;             /* n-grams (repetitions counted) on the fullest row */
 } og_corpus_column;
 /* columns: [columns of table i]. Reads every pack. */
-OG_API og_status og_hash_corpus(const og_table_set *set, int32_t i, const og_packs *packs,
-                                og_corpus_column *columns, og_error *err) OG_MUST_USE;
+OG_API og_status og_hash_corpus(const og_table_set *set, int32_t i, const og_packs *packs, og_corpus_column *columns,
+                                og_error *err) OG_MUST_USE;
 
 OG_END
 #endif

@@ -6,8 +6,8 @@
 
 OG_BEGIN
 
-/* A stencil says which cells of a pack an n-gram at token t is made of. It produces og_cells; the addressing of the table
- * hashes them. One file tables/stencil_<name>.c each. */
+/* A stencil says which cells of a pack an n-gram at token t is made of. It produces og_cells; the addressing of the
+ * table hashes them. One file tables/stencil_<name>.c each. */
 typedef struct og_stencil_impl og_stencil_impl;
 typedef struct og_stencil_layout {
     int32_t order;       /* cells; an n-gram of order n is the first n of them */
@@ -23,11 +23,11 @@ typedef struct og_stencil_type {
     og_status (*create)(const og_config *config, const og_id_map *ids, og_stencil_impl **impl,
                         og_stencil_layout *layout, og_error *err);
     void (*destroy)(og_stencil_impl *impl);
-    /* Codes (id - base) of windows first .. first + cells->n - 1, all of one document, into the caller's arrays code[k] (each
-     * OG_BLOCK) and present[i], bit k = cell k is there; 0 where the stencil does not apply. Codes of absent cells are
-     * not read. The stencil sets cells->constant_tag, or writes tag[k] and points cells->tag[k] at it. */
-    void (*cells)(const og_stencil_impl *impl, const og_pack *pack, const og_id_map *ids, int64_t first, og_cells *cells,
-                  int32_t *const *code, int8_t *const *tag, uint32_t *present);
+    /* Codes (id - base) of windows first .. first + cells->n - 1, all of one document, into the caller's arrays code[k]
+     * (each OG_BLOCK) and present[i], bit k = cell k is there; 0 where the stencil does not apply. Codes of absent
+     * cells are not read. The stencil sets cells->constant_tag, or writes tag[k] and points cells->tag[k] at it. */
+    void (*cells)(const og_stencil_impl *impl, const og_pack *pack, const og_id_map *ids, int64_t first,
+                  og_cells *cells, int32_t *const *code, int8_t *const *tag, uint32_t *present);
 } og_stencil_type;
 extern OG_API const og_stencil_type *const og_stencil_types[];
 OG_API const og_stencil_type *og_stencil_find(const char *name);
@@ -37,18 +37,18 @@ OG_API const og_stencil_type *og_stencil_find(const char *name);
  *     text:  {stencil: lags, modality: text, orders: [2, 3, 4, 5], addressing: {scheme: mix64, rows: 65537}, dim: 32}
  *     image: {stencil: grid, cells: [[W], [N], [W, N]], anchor: next, ...}
  *     audio, text_image ...
- * `cells` lists n-grams; each becomes columns of its own. Of a scheme's window the fill counts, and latch or hole at eos,
- * special and image ids; what else breaks a window is the stencil's matter. */
+ * `cells` lists n-grams; each becomes columns of its own. Of a scheme's window the fill counts, and latch or hole at
+ * eos, special and image ids; what else breaks a window is the stencil's matter. */
 typedef struct og_table_set og_table_set;
 typedef struct og_table_info {
-    const char *name;       /* borrowed */
+    const char *name; /* borrowed */
     int32_t first_column, n_columns;
-    int64_t rows;           /* of its one store: all columns */
-    int64_t dim;            /* values of a row */
+    int64_t rows; /* of its one store: all columns */
+    int64_t dim;  /* values of a row */
     int32_t dtype;
     const char *fingerprint; /* SHA-256 of description */
-    const char *description; /* canonical JSON: scheme, stencil, constants, codes and levels of the modalities in its keys and,
-                              * unless that is text alone, the codebooks */
+    const char *description; /* canonical JSON: scheme, stencil, constants, codes and levels of the modalities in its
+                              * keys and, unless that is text alone, the codebooks */
 } og_table_info;
 /* codebooks: n fingerprints as og_packs_codebook gives them. */
 OG_API og_status og_table_set_new(const og_config *tables, const og_id_map *ids, const char *const *codebooks,
@@ -69,8 +69,8 @@ OG_API int32_t og_table_set_ngrams(const og_table_set *set, int32_t i);
 OG_API const og_addr *og_table_set_ngram_addr(const og_table_set *set, int32_t i, int32_t ngram);
 /* Whether a stored table is this one: OG_EINVAL names both fingerprints and the first part of the descriptions that
  * differs (description may be NULL). */
-OG_API og_status og_table_set_check(const og_table_set *set, int32_t i, const char *fingerprint, const char *description,
-                                    og_error *err) OG_MUST_USE;
+OG_API og_status og_table_set_check(const og_table_set *set, int32_t i, const char *fingerprint,
+                                    const char *description, og_error *err) OG_MUST_USE;
 
 OG_END
 #endif

@@ -15,21 +15,20 @@ typedef struct og_verify_counts {
 
 /* omnigram/canonical.h's og_canonical_key, which tables does not see; NULL: canonical cases are not
  * supported. */
-typedef og_status og_verify_canonical_fn(const char *text, int64_t bytes, char **key,
-                                         int64_t *key_bytes, og_error *err);
+typedef og_status og_verify_canonical_fn(const char *text, int64_t bytes, char **key, int64_t *key_bytes,
+                                         og_error *err);
 /* Receives one line for each mismatch and each case that is not supported: file, case, field,
  * position, expected, got. */
 typedef void og_verify_line_fn(void *context, int32_t mismatch, const char *line);
 
 /* Adds to *counts. A file that is not of the format is an error that names file and line; counts
  * then hold what was compared before it. */
-OG_API og_status og_verify_file(const char *path, og_verify_canonical_fn *canonical,
+OG_API og_status og_verify_file(const char *path, og_verify_canonical_fn *canonical, og_verify_line_fn *lines,
+                                void *context, og_verify_counts *counts, og_error *err) OG_MUST_USE;
+/* The same for a text that is already in memory; name stands for its path in messages. */
+OG_API og_status og_verify_text(const char *text, int64_t bytes, const char *name, og_verify_canonical_fn *canonical,
                                 og_verify_line_fn *lines, void *context, og_verify_counts *counts,
                                 og_error *err) OG_MUST_USE;
-/* The same for a text that is already in memory; name stands for its path in messages. */
-OG_API og_status og_verify_text(const char *text, int64_t bytes, const char *name,
-                                og_verify_canonical_fn *canonical, og_verify_line_fn *lines,
-                                void *context, og_verify_counts *counts, og_error *err) OG_MUST_USE;
 
 OG_END
 #endif

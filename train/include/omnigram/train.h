@@ -19,8 +19,8 @@ typedef struct og_train_section {
 } og_train_section;
 OG_API const og_train_section *og_train_sections(void); /* ends with a NULL name */
 
-/* A new tree: the defaults of every key with the user's values over them; sections of other verbs are kept. Unknown keys are
- * errors that name the nearest. This is what a run folder's config.yaml holds. */
+/* A new tree: the defaults of every key with the user's values over them; sections of other verbs are kept. Unknown
+ * keys are errors that name the nearest. This is what a run folder's config.yaml holds. */
 OG_API og_status og_train_config(const og_config *user, og_config **out, og_error *err) OG_MUST_USE;
 
 /* ---- trainer ---------------------------------------------------------------------------------------------- */
@@ -45,17 +45,17 @@ OG_API og_status og_trainer_new(const og_trainer_options *options, og_trainer **
 OG_API void og_trainer_free(og_trainer *trainer);
 
 typedef struct og_step {
-    int64_t step;        /* 1, 2, ... after this step */
-    double loss;         /* nats a weighted target: sum(weight * nll) / sum(weight) over the whole global batch */
-    double weight;       /* sum(weight); 0: the step was skipped, loss is NaN */
+    int64_t step;  /* 1, 2, ... after this step */
+    double loss;   /* nats a weighted target: sum(weight * nll) / sum(weight) over the whole global batch */
+    double weight; /* sum(weight); 0: the step was skipped, loss is NaN */
     double bits[OG_N_MODALITIES]; /* bits a target of each modality; NaN where there was none */
     double lr, table_lr;
-    double grad_norm;    /* before clipping, rows of tables included */
-    int64_t tokens;      /* positions of the packs, pads included */
-    int64_t useful;      /* without pads */
-    double seconds;      /* wall time of the step */
+    double grad_norm; /* before clipping, rows of tables included */
+    int64_t tokens;   /* positions of the packs, pads included */
+    int64_t useful;   /* without pads */
+    double seconds;   /* wall time of the step */
     double lookup_work_seconds, lookup_waited_seconds;
-    int32_t skipped;     /* 1: no update was made (nothing to learn from, or nan: skip) */
+    int32_t skipped; /* 1: no update was made (nothing to learn from, or nan: skip) */
 } og_step;
 /* One optimiser step. *done becomes 1, and nothing happens, when all steps are made. */
 OG_API og_status og_trainer_step(og_trainer *trainer, og_step *out, int32_t *done, og_error *err) OG_MUST_USE;
@@ -65,38 +65,41 @@ OG_API og_status og_trainer_run(og_trainer *trainer, og_error *err) OG_MUST_USE;
 
 /* The hook that measures on held-out packs (eval.h gives one). It adds its figures to the JSON object text it returns
  * (og_release): during training at every eval.every steps (final 0) and at the end (final 1). */
-typedef og_status og_eval_fn(void *context, og_trainer *trainer, int64_t step, int32_t final, char **json, og_error *err);
+typedef og_status og_eval_fn(void *context, og_trainer *trainer, int64_t step, int32_t final, char **json,
+                             og_error *err);
 OG_API void og_trainer_on_eval(og_trainer *trainer, og_eval_fn *fn, void *context);
 
-OG_API int64_t og_trainer_done(const og_trainer *trainer);    /* steps made */
-OG_API int64_t og_trainer_planned(const og_trainer *trainer); /* steps in all */
+OG_API int64_t og_trainer_done(const og_trainer *trainer);            /* steps made */
+OG_API int64_t og_trainer_planned(const og_trainer *trainer);         /* steps in all */
 OG_API const og_config *og_trainer_config(const og_trainer *trainer); /* merged; borrowed */
 /* Canonical JSON of the run so far (the contents of summary.json); og_release. */
 OG_API og_status og_trainer_summary(const og_trainer *trainer, char **json, og_error *err) OG_MUST_USE;
 OG_API og_status og_trainer_save(og_trainer *trainer, og_error *err) OG_MUST_USE; /* a checkpoint now */
-/* Weights and table rows of a checkpoint folder, or of the newest whole one of a run folder (manifests are checked); optimiser and place in the data stay as they are. */
+/* Weights and table rows of a checkpoint folder, or of the newest whole one of a run folder (manifests are checked);
+ * optimiser and place in the data stay as they are. */
 OG_API og_status og_trainer_load(og_trainer *trainer, const char *checkpoint, og_error *err) OG_MUST_USE;
 
-/* nll [pack->n_tokens] in nats of any pack of the same ids, NaN at tokens that are no targets; tables are read as they are now. */
+/* nll [pack->n_tokens] in nats of any pack of the same ids, NaN at tokens that are no targets; tables are read as they
+ * are now. */
 OG_API og_status og_trainer_nll(og_trainer *trainer, const og_pack *pack, double *nll, og_error *err) OG_MUST_USE;
-OG_API const og_packs *og_trainer_packs(const og_trainer *trainer); /* borrowed */
+OG_API const og_packs *og_trainer_packs(const og_trainer *trainer);  /* borrowed */
 OG_API const char *og_trainer_run_folder(const og_trainer *trainer); /* "" without one */
 
 /* ---- looking inside (tests, benchmarks, peers) ---------------------------------------------------------------- */
 
 /* Parameters in a fixed order: name and a borrowed float32 (or float64) view. */
 OG_API int64_t og_trainer_parameters(const og_trainer *trainer);
-OG_API og_status og_trainer_parameter(const og_trainer *trainer, int64_t i, const char **name, DLTensor *view, og_error *err)
-    OG_MUST_USE;
+OG_API og_status og_trainer_parameter(const og_trainer *trainer, int64_t i, const char **name, DLTensor *view,
+                                      og_error *err) OG_MUST_USE;
 /* Its gradient after og_trainer_gradients. */
 OG_API og_status og_trainer_gradient(const og_trainer *trainer, int64_t i, DLTensor *view, og_error *err) OG_MUST_USE;
-/* Loss and gradients of these packs as one global batch in micro batches of `micro` packs (0: all); nothing is updated. rows_grad
- * (may be NULL) receives the gradients of the looked-up vectors, [valid tokens of the packs][width]. */
+/* Loss and gradients of these packs as one global batch in micro batches of `micro` packs (0: all); nothing is updated.
+ * rows_grad (may be NULL) receives the gradients of the looked-up vectors, [valid tokens of the packs][width]. */
 OG_API og_status og_trainer_gradients(og_trainer *trainer, const int64_t *packs, int64_t n, int64_t micro, double *loss,
                                       float *rows_grad, og_error *err) OG_MUST_USE;
 /* logits [valid tokens][ids] of one training pack; capacity in floats is checked. */
-OG_API og_status og_trainer_logits(og_trainer *trainer, int64_t pack, float *logits, int64_t capacity, og_error *err)
-    OG_MUST_USE;
+OG_API og_status og_trainer_logits(og_trainer *trainer, int64_t pack, float *logits, int64_t capacity,
+                                   og_error *err) OG_MUST_USE;
 OG_API int64_t og_trainer_table_count(const og_trainer *trainer);
 OG_API og_store *og_trainer_table(const og_trainer *trainer, int64_t i); /* borrowed */
 /* Numbers of the packs of the step after `step` steps; n of them at most. Returns how many there are. */
