@@ -51,7 +51,7 @@ static void sleep_50_ms(void *context) {
     nanosleep(&(struct timespec){0, 50000000}, NULL);
 }
 
-/* 13: a rank that has nothing to look up, for three steps. */
+/* A rank that has nothing to look up, for three steps. */
 static void an_idle_rank_looks_up_nothing(void) {
     og_store *store = store_of(4, 4, OG_F32, 0);
     og_lookup *lookup = lookup_of(store, 1, 1, 1);
@@ -65,7 +65,7 @@ static void an_idle_rank_looks_up_nothing(void) {
     og_store_free(store);
 }
 
-/* 15: the worker stalls, the step is closed: close joins, what had begun is complete. */
+/* The worker stalls, the step is closed: close joins, what had begun is complete. */
 static void closing_joins_a_stalled_worker(void) {
     og_store *store = store_of(100, 8, OG_F32, 0);
     CHECK_OK(og_store_fill(store, 1, 1.0, NULL, &err));
@@ -83,7 +83,7 @@ static void closing_joins_a_stalled_worker(void) {
     og_store_free(store);
 }
 
-/* 17: dropped while waiting, dropped while running, freed with jobs waiting: nothing is written after the call returns.
+/* Dropped while waiting, dropped while running, freed with jobs waiting: nothing is written after the call returns.
  */
 static void nothing_is_written_after_cancel_or_free(void) {
     og_store *store = store_of(100, 8, OG_F32, 0);
@@ -111,7 +111,7 @@ static void nothing_is_written_after_cancel_or_free(void) {
     og_store_free(store);
 }
 
-/* 21: 4,096 copies of one id. */
+/* 4,096 copies of one id. */
 static void extremely_repeated_ids_are_one_update(void) {
     og_store *many = store_of(8, 4, OG_F32, 1), *one = store_of(8, 4, OG_F32, 1);
     static int64_t rows[4096];
@@ -138,7 +138,7 @@ static void extremely_repeated_ids_are_one_update(void) {
     og_store_free(one);
 }
 
-/* 23: 2^31 + 65,536 elements, one byte each; only the last row is touched. */
+/* 2^31 + 65,536 elements, one byte each; only the last row is touched. */
 static void more_than_2_31_elements(void) {
     int64_t dim = 65536, rows = (INT64_C(1) << 31) / dim + 1;
     og_store_options o = og_store_defaults(rows, dim, OG_INT8);
@@ -166,7 +166,7 @@ static void more_than_2_31_elements(void) {
     og_release(back);
 }
 
-/* 25: a 262,144 x 8,960 table, around the row where row * dim passes 2^31. */
+/* A 262,144 x 8,960 table, around the row where row * dim passes 2^31. */
 static void rows_around_2_31_elements(void) {
     int64_t dim = 8960, edge = (INT64_C(1) << 31) / dim - 1, rows[3] = {edge, edge + 1, edge + 2};
     og_store_options o = og_store_defaults(262144, dim, OG_INT8);
@@ -195,7 +195,7 @@ static void counting_gather(const og_gather *g, int64_t n) {
     last_seen = g->out - (uint8_t *)0 + (n - 1) * g->out_stride;
 }
 
-/* 27: a batch of more than 2^31 rows through a kernel that only counts; the ids are one page of zeros, mapped on
+/* A batch of more than 2^31 rows through a kernel that only counts; the ids are one page of zeros, mapped on
  * demand. */
 static void more_than_2_31_rows_in_a_batch(void) {
     if (SANITIZED) return; /* shadow memory of 16 GiB */
@@ -217,7 +217,7 @@ static void more_than_2_31_rows_in_a_batch(void) {
     og_store_free(store);
 }
 
-/* 29: three tables in the order 2, 0, 1; the largest id of each. */
+/* Three tables in the order 2, 0, 1; the largest id of each. */
 static void tables_in_any_order(void) {
     og_store *stores[3] = {store_of(10, 4, OG_F32, 0), store_of(20, 4, OG_F32, 0), store_of(30, 4, OG_F32, 0)};
     for (int s = 0; s < 3; s++) CHECK_OK(og_store_fill(stores[s], (uint64_t)s, 1.0, NULL, &err));
@@ -241,7 +241,7 @@ static void tables_in_any_order(void) {
     for (int s = 0; s < 3; s++) og_store_free(stores[s]);
 }
 
-/* 31: -1 is the absent row and an exact zero vector; every other negative id is an error, the same on every path. */
+/* -1 is the absent row and an exact zero vector; every other negative id is an error, the same on every path. */
 static void negative_ids_are_refused_alike(void) {
     og_store *store = store_of(10, 4, OG_F32, 0);
     CHECK_OK(og_store_fill(store, 1, 1.0, NULL, &err));
@@ -278,7 +278,7 @@ static void negative_ids_are_refused_alike(void) {
     og_store_free(store);
 }
 
-/* 33: ids (7, 1, 3) twice with gradients of one: each row moves by exactly two. */
+/* Ids (7, 1, 3) twice with gradients of one: each row moves by exactly two. */
 static void repeated_gradients_are_added(void) {
     og_store *store = store_of(10, 4, OG_F32, 0);
     int64_t rows[6] = {7, 1, 3, 7, 1, 3};
@@ -294,7 +294,7 @@ static void repeated_gradients_are_added(void) {
     og_store_free(store);
 }
 
-/* 35: a batch without a single row changes nothing, fails nowhere and is no step of any row (lazy decay counts on). */
+/* A batch without a single row changes nothing, fails nowhere and is no step of any row (lazy decay counts on). */
 static void a_batch_of_absent_rows_changes_nothing(void) {
     for (int32_t kind = OG_SGD; kind <= OG_RMSPROP; kind++) {
         og_store *store = store_of(10, 4, OG_BF16, og_update_state(kind, 4) + 1);
@@ -315,7 +315,7 @@ static void a_batch_of_absent_rows_changes_nothing(void) {
     }
 }
 
-/* 39: seven rows on two ranks draw what they draw on one; randomness has no state that another parameter could find
+/* Seven rows on two ranks draw what they draw on one; randomness has no state that another parameter could find
  * moved. */
 static void uneven_shards_draw_the_same_numbers(void) {
     og_store *all = store_of(7, 6, OG_F32, 0), *parts[2] = {store_of(4, 6, OG_F32, 0), store_of(3, 6, OG_F32, 0)},
@@ -346,7 +346,7 @@ static int64_t locked_now(void) {
     return kib;
 }
 
-/* 41: a limit of 64 KiB, 128 MiB asked: a clean error, nothing stays locked, or pageable memory that says so. */
+/* A limit of 64 KiB, 128 MiB asked: a clean error, nothing stays locked, or pageable memory that says so. */
 static void a_short_memlock_limit_leaves_nothing_locked(void) {
     pid_t child = fork();
     CHECK(child >= 0);
@@ -375,7 +375,7 @@ static void a_short_memlock_limit_leaves_nothing_locked(void) {
         printf("not tested: a short memlock limit (root may not become another user here)\n");
 }
 
-/* 45: every policy works on one node; on two made-up nodes the parts cover all rows once. */
+/* Every policy works on one node; on two made-up nodes the parts cover all rows once. */
 static void placement_covers_every_row_once(void) {
     for (int32_t policy = OG_NUMA_SPLIT; policy <= 0; policy++) {
         og_store_options o = og_store_defaults(10000, 64, OG_F32);
@@ -407,7 +407,7 @@ static int64_t own_resident(void) {
     return pages * 4096;
 }
 
-/* 47: a table of 24 GiB in a file, in less memory than that: first and last row, under 8 MiB of resident memory. 59:
+/* A table of 24 GiB in a file, in less memory than that: first and last row, under 8 MiB of resident memory; and
  * what is resident is reported as the file's, not as ours. */
 static void a_table_larger_than_memory_is_read_in_place(void) {
     const char *path = OG_TEST_BINARY_DIR "/cards-large.safetensors";
@@ -456,7 +456,7 @@ static double seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* 49: writing a table over itself is no slower than writing it the first time. */
+/* Writing a table over itself is no slower than writing it the first time. */
 static void rewriting_a_table_is_not_slow(void) {
     const char *path = OG_TEST_BINARY_DIR "/cards-twice.safetensors";
     og_store *store = store_of(1 << 15, 256, OG_F32, 0); /* 32 MiB */
@@ -479,7 +479,7 @@ static void rewriting_a_table_is_not_slow(void) {
     og_store_free(store);
 }
 
-/* 51: rows that are there are read on the calling thread; no worker wakes. */
+/* Rows that are there are read on the calling thread; no worker wakes. */
 static void a_direct_lookup_wakes_no_worker(void) {
     og_store *store = store_of(10, 4, OG_F32, 0);
     og_lookup *lookup = lookup_of(store, 2, 1, 1);

@@ -151,7 +151,7 @@ static void test_every_capacity(void) {
 
 /* The layout of the isolation probes: images side by side, first, last, alone, 1 x 1; every
  * capacity and every combination of policies. */
-static void test_probe_layouts_card_53(void) {
+static void test_probe_layouts(void) {
     static const char *const lines[] = {"t1 i2x3 t1 | i1x1 i1x3 | t1", "t1 i2x2 t1 i1x3 t1", "i1x1 | i3x1 i1x4 | i2x2"};
     for (size_t k = 0; k < sizeof lines / sizeof *lines; k++)
         for (int32_t row_end = 0; row_end < 2; row_end++) {
@@ -179,7 +179,7 @@ static void test_concat_fills(void) {
 }
 
 int main(void) {
-    test_probe_layouts_card_53();
+    test_probe_layouts();
     test_concat_fills();
     test_every_capacity();
     printf("%lld packs checked, %lld builds refused\n", (long long)n_packs, (long long)n_refused);

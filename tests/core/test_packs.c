@@ -90,7 +90,7 @@ static void test_audio_levels(void) {
     og_packs_free(p);
 }
 
-static void test_card_1_positions_restart(void) {
+static void test_positions_restart(void) {
     og_packs *p = build("t3 | t2", 0, (og_pack_policy){.capacity = 16, .method = OG_PACK_CONCAT});
     og_pack a = get(p, 0);
     for (int64_t d = 0; d < a.n_docs; d++) CHECK(a.pos[a.cu_seqlens[d]] == 0);
@@ -98,7 +98,7 @@ static void test_card_1_positions_restart(void) {
 }
 
 /* Boundaries win over positions: a carried fragment starts at its place in the document. */
-static void test_card_5_continued_positions(void) {
+static void test_continued_positions(void) {
     og_packs *p = build("t6 | t1", 0,
                         (og_pack_policy){.capacity = 5,
                                          .method = OG_PACK_CONCAT,
@@ -115,7 +115,7 @@ static void test_card_5_continued_positions(void) {
     og_packs_free(p);
 }
 
-static void test_card_7_pos3_as_alone(void) {
+static void test_pos3_as_alone(void) {
     og_packs *together = build("i2x2 t2 | i1x3 t1", 0, (og_pack_policy){.capacity = 64, .method = OG_PACK_CONCAT});
     og_packs *alone = build("i2x2 t2 | i1x3 t1", 0, (og_pack_policy){.capacity = 64, .method = OG_PACK_NONE});
     og_pack a = get(together, 0);
@@ -131,7 +131,7 @@ static void test_card_7_pos3_as_alone(void) {
 
 /* Boundaries are not begin markers: pieces without one, and documents that are only markers and one
  * code, keep their own ids. */
-static void test_card_11_no_boundary_from_a_token(void) {
+static void test_no_boundary_from_a_token(void) {
     og_packs *p = build("t7 | t1 | t1", 0,
                         (og_pack_policy){.capacity = 7, .method = OG_PACK_CONCAT, .long_doc = OG_LONG_FRAGMENT});
     og_pack a = get(p, 1); /* the last two tokens of document 0, then 1, then the begin marker and code of 2 */
@@ -143,14 +143,14 @@ static void test_card_11_no_boundary_from_a_token(void) {
     og_packs_free(p);
 }
 
-static void test_card_15_all_documents_empty(void) {
+static void test_all_documents_empty(void) {
     og_packs *p = build("t0 | | t0 t0", 0, (og_pack_policy){.capacity = 8});
     CHECK(og_packs_count(p) == 0 && counter(p, "layout.documents.read") == 3 &&
           counter(p, "layout.documents.dropped.empty") == 3);
     og_packs_free(p);
 }
 
-static void test_card_17_tails_are_counted(void) {
+static void test_tails_are_counted(void) {
     og_packs *p =
         build("t7 | t7 | t7", 0, (og_pack_policy){.capacity = 8, .long_doc = OG_LONG_FRAGMENT}); /* 9 tokens each */
     CHECK(counter(p, "packing.pieces") == 6 && counter(p, "packing.fragmented") == 3 &&
@@ -160,7 +160,7 @@ static void test_card_17_tails_are_counted(void) {
 }
 
 /* Capacity 4, documents of 9, 3 and 3 tokens: ends under every policy, with the action counted. */
-static void test_card_19_too_long_for_any_pack(void) {
+static void test_too_long_for_any_pack(void) {
     og_documents *d = make_documents("t7 | t1 | t1", 0);
     og_packs *p;
     og_pack_policy policy = {.capacity = 4, .seed = -1};
@@ -181,7 +181,7 @@ static void test_card_19_too_long_for_any_pack(void) {
     og_documents_free(d);
 }
 
-static void test_card_21_capacity_13(void) {
+static void test_capacity_13(void) {
     og_packs *p = build("t9 | t8 i1x1", 0, (og_pack_policy){.capacity = 13});
     for (int64_t i = 0; i < og_packs_count(p); i++) {
         og_pack a = get(p, i); /* every array is read to its end; the sanitizer watches */
@@ -195,7 +195,7 @@ static void test_card_21_capacity_13(void) {
 }
 
 /* What position t is trained to say: the token after it in its own document, or nothing. */
-static void test_card_25_no_target_across_documents(void) {
+static void test_no_target_across_documents(void) {
     og_packs *p = build("t2 | t2", 0, (og_pack_policy){.capacity = 8, .method = OG_PACK_CONCAT});
     og_pack a = get(p, 0);
     int64_t m = og_packs_ids(p)->base[OG_MARKER], begin = m + OG_MARK_DOC_BEGIN, end = m + OG_MARK_DOC_END;
@@ -206,7 +206,7 @@ static void test_card_25_no_target_across_documents(void) {
     og_packs_free(p);
 }
 
-static void test_card_29_denominator(void) {
+static void test_denominator(void) {
     og_packs *p = build("t1 | t1", 0, (og_pack_policy){.capacity = 9}); /* two documents of 3 tokens */
     og_pack a = get(p, 0);
     float sum = 0;
@@ -216,7 +216,7 @@ static void test_card_29_denominator(void) {
 }
 
 /* t2 and an image of 2 x 3 need 12 tokens; the image alone with its markers 8. */
-static void test_card_51_image_is_moved_whole_or_left_out(void) {
+static void test_image_is_moved_whole_or_left_out(void) {
     og_documents *d = make_documents("t2 i2x3", 0);
     og_packs *p;
     og_pack_policy policy = {.capacity = 8, .long_doc = OG_LONG_TRUNCATE, .seed = -1};
@@ -249,7 +249,7 @@ static void test_card_51_image_is_moved_whole_or_left_out(void) {
     og_documents_free(d);
 }
 
-static void test_card_55_images_go_with_their_pack(void) {
+static void test_images_go_with_their_pack(void) {
     og_packs *p = build("t2 | i1x2 i2x1 | i1x3", 0, (og_pack_policy){.capacity = 12, .method = OG_PACK_NONE});
     int64_t images[3] = {0};
     for (int64_t i = 0; i < 3; i++) {
@@ -261,7 +261,7 @@ static void test_card_55_images_go_with_their_pack(void) {
     og_packs_free(p);
 }
 
-static void test_card_77_one_document_and_pads(void) {
+static void test_one_document_and_pads(void) {
     og_packs *p = build("t3", 0, (og_pack_policy){.capacity = 8});
     og_pack a = get(p, 0);
     CHECK(a.n_docs == 1 && a.n_valid == 5 && counter(p, "packing.kept_tokens.pad") == 3);
@@ -399,19 +399,19 @@ int main(void) {
     test_lengths_by_hand();
     test_image_layout_by_hand();
     test_audio_levels();
-    test_card_1_positions_restart();
-    test_card_5_continued_positions();
-    test_card_7_pos3_as_alone();
-    test_card_11_no_boundary_from_a_token();
-    test_card_15_all_documents_empty();
-    test_card_17_tails_are_counted();
-    test_card_19_too_long_for_any_pack();
-    test_card_21_capacity_13();
-    test_card_25_no_target_across_documents();
-    test_card_29_denominator();
-    test_card_51_image_is_moved_whole_or_left_out();
-    test_card_55_images_go_with_their_pack();
-    test_card_77_one_document_and_pads();
+    test_positions_restart();
+    test_continued_positions();
+    test_pos3_as_alone();
+    test_no_boundary_from_a_token();
+    test_all_documents_empty();
+    test_tails_are_counted();
+    test_too_long_for_any_pack();
+    test_capacity_13();
+    test_no_target_across_documents();
+    test_denominator();
+    test_image_is_moved_whole_or_left_out();
+    test_images_go_with_their_pack();
+    test_one_document_and_pads();
     test_order_of_packs();
     test_builder_errors();
     test_policy_keys();

@@ -74,7 +74,7 @@ static void writes_are_seen_by_all(void) {
     CHECK_FAILS(og_store_attach(name, 0, &view, &err), OG_EIO, "/omnigram.test-");
 }
 
-/* Card 43: the creator is killed after publishing; the name is reclaimed at the next start. */
+/* The creator is killed after publishing; the name is reclaimed at the next start. */
 static void a_killed_owner_leaves_nothing_that_blocks(void) {
     pid_t child = owner_that_sleeps(100);
     og_store *store;
@@ -94,7 +94,7 @@ static void a_killed_owner_leaves_nothing_that_blocks(void) {
     CHECK(!segment_exists());
 }
 
-/* Card 43, the other way: eight processes race for the name of a dead one; one wins and the others
+/* Eight processes race for the name of a dead one; one wins and the others
  * see it alive. */
 static void one_of_many_reclaims(void) {
     pid_t child = owner_that_sleeps(100);

@@ -87,7 +87,7 @@ static void comes_back_bit_for_bit(int32_t dtype, int32_t kind, int32_t layout, 
     og_store_free(back);
 }
 
-/* Card 57: 13 rows saved by 3 ranks, loaded by 1, 2, 3, 5 and 14 (the last one has none). */
+/* 13 rows saved by 3 ranks, loaded by 1, 2, 3, 5 and 14 (the last one has none). */
 static void resharding_keeps_values_and_state(void) {
     const char *path = in_folder("ranks.json");
     og_store *all = store_of(13, 24, OG_BF16, 1, 9);
@@ -133,7 +133,7 @@ static void resharding_keeps_values_and_state(void) {
     og_store_free(all);
 }
 
-/* Card 55: -0.0, a subnormal and a NaN with payload through two shards. */
+/* -0.0, a subnormal and a NaN with payload through two shards. */
 static void shards_keep_minus_zero_subnormals_and_nan_payloads(void) {
     og_store *store = store_of(2, 4, OG_F32, 0, 0), *back = store_of(2, 4, OG_F32, 0, 0);
     const uint32_t bits[8] = {0x80000000u, 0x000116c2u, 0x7fc12345u, 0xff812345u,
@@ -152,7 +152,7 @@ static void shards_keep_minus_zero_subnormals_and_nan_payloads(void) {
     og_store_free(back);
 }
 
-/* Card 7: one more token in the vocabulary; another scheme; a codebook. */
+/* One more token in the vocabulary; another scheme; a codebook. */
 static void another_vocabulary_is_refused_with_both_fingerprints(void) {
     og_store *store = store_of(4, 4, OG_F32, 0, 1);
     CHECK_OK(og_table_save(in_folder("id.safetensors"), store, &identity, 0, 1, &err));
@@ -169,7 +169,7 @@ static void another_vocabulary_is_refused_with_both_fingerprints(void) {
     og_store_free(store);
 }
 
-/* Card 9: each key of the metadata, when it is not there, is named. */
+/* Each key of the metadata, when it is not there, is named. */
 static void a_missing_metadata_key_is_named(void) {
     const char *keys[][2] = {
         {"omnigram.format", "table/1"}, {"omnigram.name", "t"},       {"omnigram.fingerprint", "f"},

@@ -1,5 +1,5 @@
-/* test_update_shared.c: two processes on one table: exact steps and atomic deltas (lookup card 37:
- * lost updates). */
+/* test_update_shared.c: two processes on one table: exact steps and atomic deltas:
+ * none is lost. */
 #include "test.h"
 
 #include <omnigram/addr.h>

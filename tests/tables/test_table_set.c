@@ -127,7 +127,7 @@ static void test_context_is_lacking_n_minus_1_times(void) {
 
 /* The same images in another place have the same rows; another code beside it, another row (a
  * placeholder id would not). */
-static void test_card_49_rows_are_of_codes(void) {
+static void test_rows_are_of_codes(void) {
     og_id_map ids = ids_of();
     og_documents_builder *b;
     int32_t book;
@@ -302,7 +302,7 @@ int main(void) {
     test_columns();
     test_rows_are_the_addressing();
     test_context_is_lacking_n_minus_1_times();
-    test_card_49_rows_are_of_codes();
+    test_rows_are_of_codes();
     test_any_pool();
     test_fingerprints();
     test_refusals();
