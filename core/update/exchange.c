@@ -6,9 +6,8 @@
 
 #include <omnigram/addr.h>
 
-#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,7 +15,7 @@
 typedef struct control_line { /* one cache line a rank, written by that rank only */
     _Atomic uint64_t arrived; /* meetings this rank has come to */
     _Atomic int64_t n;        /* rows of its batch; -1: it refuses the step */
-    _Atomic int32_t pid;
+    _Atomic int32_t pid;      /* of the rank that came; 0: not yet */
     int32_t unused[11];
 } control_line;
 
@@ -31,38 +30,52 @@ struct og_exchange {
 
 static control_line *line_of(const og_exchange *x, int32_t rank) { return og_store_row(x->control, rank); }
 
-/* A process that is gone, or a zombie, never comes to a meeting. */
-static int is_dead(int32_t pid) {
-    char path[64], text[256];
-    if (kill(pid, 0) != 0 && errno == ESRCH) return 1;
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    FILE *file = fopen(path, "re");
-    if (!file) return errno == ENOENT;
-    size_t n = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[n] = 0;
-    const char *state = strrchr(text, ')');
-    return state && (state[2] == 'Z' || state[2] == 'X');
+/* Byte `rank` of the control segment, locked by the open file of that rank. The kernel drops the lock when the process
+ * ends, however it ends; a pid may be another process by then, or not be visible in this namespace. */
+static struct flock byte_of(int32_t rank) {
+    return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = rank, .l_len = 1};
 }
 
-static void nap(int64_t ns) { nanosleep(&(struct timespec){0, (long)ns}, NULL); }
+static int is_dead(const og_exchange *x, int32_t rank) {
+    struct flock lock = byte_of(rank);
+    return fcntl(x->control->descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
+}
 
-/* Waits until every rank has come as often as this one. */
-static og_status meet(og_exchange *x, og_error *err) {
+static og_status take_rank(og_exchange *x, const char *name, og_error *err) {
+    struct flock lock = byte_of(x->rank);
+    if (fcntl(x->control->descriptor, F_OFD_SETLK, &lock) != 0)
+        return og_fail(err, OG_EINVAL, "exchange %s: rank %d is taken by process %d", name, x->rank,
+                       atomic_load_explicit(&line_of(x, x->rank)->pid, memory_order_acquire));
+    atomic_store_explicit(&line_of(x, x->rank)->pid, (int32_t)getpid(), memory_order_release);
+    return OG_OK;
+}
+
+static int64_t nap(int64_t ns) {
+    nanosleep(&(struct timespec){0, (long)ns}, NULL);
+    return ns;
+}
+
+int64_t og_exchange_patience_ms = 60000;
+
+/* Waits until every rank has come as often as this one. `meaning`: what it says of the table if one never comes. */
+static og_status meet(og_exchange *x, const char *meaning, og_error *err) {
     x->meetings++;
     atomic_store_explicit(&line_of(x, x->rank)->arrived, x->meetings, memory_order_release);
     for (int32_t r = 0; r < x->world; r++) {
         control_line *line = line_of(x, r);
+        int64_t waited_ns = 0;
         for (int64_t tries = 0; atomic_load_explicit(&line->arrived, memory_order_acquire) < x->meetings; tries++) {
-            nap(tries < 100 ? 1000 : 200000);
+            waited_ns += nap(tries < 100 ? 1000 : 200000);
+            if (tries % 256 != 255) continue;
             int32_t pid = atomic_load_explicit(&line->pid, memory_order_acquire);
-            if (tries % 256 == 255 && pid && is_dead(pid) &&
-                atomic_load_explicit(&line->arrived, memory_order_acquire) < x->meetings) {
-                x->broken = 1;
-                return og_fail(err, OG_EIO,
-                               "rank %d (process %d) has ended before meeting %llu; the exchange cannot go on", r, pid,
-                               (unsigned long long)x->meetings);
-            }
+            if (pid ? !is_dead(x, r) : waited_ns < og_exchange_patience_ms * 1000000) continue;
+            if (atomic_load_explicit(&line->arrived, memory_order_acquire) >= x->meetings) break;
+            x->broken = 1;
+            if (!pid)
+                return og_fail(err, OG_EIO, "rank %d of %d has not come for %lld ms", r, x->world,
+                               (long long)og_exchange_patience_ms);
+            return og_fail(err, OG_EIO, "rank %d (process %d) has ended: %s; the exchange cannot go on", r, pid,
+                           meaning);
         }
     }
     return OG_OK;
@@ -83,7 +96,7 @@ static og_status open_store(const char *name, const char *suffix, int32_t rank, 
     for (int tries = 0; tries < 6000; tries++) {
         status = og_store_attach(full, 1, out, err);
         if (status == OG_OK || status == OG_ENOMEM) break;
-        nap(10000000);
+        (void)nap(10000000);
     }
     if (status == OG_OK && ((*out)->rows != options->rows || (*out)->dim != options->dim)) {
         og_status wrong = og_fail(
@@ -118,10 +131,8 @@ og_status og_exchange_new(const char *name, int32_t rank, int32_t world, int64_t
     /* the outbox first: whoever sees the control lines finds it */
     if (status == OG_OK) status = open_store(name, "outbox", rank, &outbox, &x->outbox, err);
     if (status == OG_OK) status = open_store(name, "control", rank, &control, &x->control, err);
-    if (status == OG_OK) {
-        atomic_store_explicit(&line_of(x, rank)->pid, (int32_t)getpid(), memory_order_release);
-        status = meet(x, err);
-    }
+    if (status == OG_OK) status = take_rank(x, name, err);
+    if (status == OG_OK) status = meet(x, "no step was made", err);
     if (status != OG_OK) {
         og_exchange_free(x);
         return status;
@@ -183,7 +194,7 @@ og_status og_exchange_apply(og_exchange *x, og_store *store, const og_update_opt
         memcpy(og_store_state(x->outbox, at), &rows[i], sizeof *rows);
     }
     atomic_store_explicit(&line_of(x, x->rank)->n, mine == OG_OK ? n : -1, memory_order_release);
-    og_status met = meet(x, mine == OG_OK ? err : NULL);
+    og_status met = meet(x, "nothing of this step was applied", mine == OG_OK ? err : NULL);
     if (met != OG_OK) return mine != OG_OK ? mine : met;
     int32_t refused = -1;
     for (int32_t r = 0; r < x->world; r++)
@@ -198,6 +209,10 @@ og_status og_exchange_apply(og_exchange *x, og_store *store, const og_update_opt
         status = og_fail(err, OG_EINVAL, "rank %d refused its batch of step %lld; no rank has changed the table",
                          refused, (long long)step);
     }
-    met = meet(x, status == OG_OK ? err : NULL); /* nobody reads the table or fills an outbox before all have applied */
+    /* nobody reads the table or fills an outbox before all have applied */
+    met = meet(x,
+               refused < 0 ? "values of the rows it owned may be those before this step"
+                           : "nothing of this step was applied",
+               status == OG_OK ? err : NULL);
     return status != OG_OK ? status : met;
 }

@@ -70,4 +70,7 @@ og_step og_step_of(const og_update_options *options, int64_t step);
 /* (1 - lr * scale * decay)^steps */
 float og_decay_keep(const og_update_options *options, int64_t steps);
 
+/* How long og_exchange_new waits for a rank that has never come; tests are less patient. */
+extern int64_t og_exchange_patience_ms;
+
 #endif

@@ -44,17 +44,22 @@ OG_API og_status og_update_norm2(const og_store *store, const int64_t *rows, int
  *
  * EXACT: all processes step together. After og_exchange_apply returns everywhere, the table and its state have the same
  * bits as if one process had called og_update_apply with the batches of rank 0, 1 ... one after the other as one batch.
- * Each rank owns an equal range of rows and applies what all ranks have for it, sorted, summed in rank order.
+ * Each rank owns an equal range of rows and applies what all ranks have for it, sorted, summed in rank order. When a
+ * process is killed, every other one gets OG_EIO: either nothing of the step was applied anywhere, or all of it was
+ * but for rows of the killed rank, of which each value is that before or after the step; the message says which. In
+ * the second case go back to a checkpoint. The exchange is over; free it and make a new one.
  *
  * DELTA: no process waits for another. og_update_delta adds to each value atomically: no addition is lost, whatever
  * runs at the same time; the order is not fixed, so that f32 sums differ by rounding only, and each bf16 or f16
- * addition is rounded once, by itself. Optimiser state is the caller's; readers may see a row half added. */
+ * addition is rounded once, by itself. Optimiser state is the caller's; readers may see a row half added. A process
+ * that is killed has added some of its batch and not the rest; no addition of another is lost or waits for it. */
 OG_API og_status og_update_delta(og_store *store, const int64_t *rows, int64_t n, const float *deltas,
                                  int64_t delta_stride, og_pool *pool, og_error *err) OG_MUST_USE;
 
 typedef struct og_exchange og_exchange;
 /* The meeting place of `world` processes of one machine, under a name of its own: rank 0 makes it, the others wait for
- * it up to a minute. capacity: most rows of one batch; dim: of the gradients. */
+ * it up to a minute, and it for them. OG_EINVAL when a process that lives is that rank already. capacity: most rows of
+ * one batch; dim: of the gradients. A rank must not fork without exec: the child would keep it from being seen dead. */
 OG_API og_status og_exchange_new(const char *name, int32_t rank, int32_t world, int64_t capacity, int64_t dim,
                                  og_exchange **out, og_error *err) OG_MUST_USE;
 OG_API void og_exchange_free(og_exchange *exchange); /* NULL is fine */
