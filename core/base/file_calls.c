@@ -1,4 +1,4 @@
-/* file_calls.c: the system calls that change files, each behind the fault hook of tests. */
+/* file_calls.c: the system calls that change files, and read, each behind the fault hook of tests. */
 #include "file_calls.h"
 
 #include <omnigram/internal/faults.h>
@@ -17,6 +17,13 @@ static int fault(const char *call, const char *path) {
 
 int og_call_create(const char *path, mode_t mode) {
     return fault("open", path) ? -1 : open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+}
+
+ssize_t og_call_read(int fd, const char *path, void *data, size_t bytes) {
+    int32_t number = og_fault_io_now("read", path);
+    if (number == OG_FAULT_NO_BYTES) return 0;
+    if (number) errno = number;
+    return number ? -1 : read(fd, data, bytes);
 }
 
 ssize_t og_call_pwrite(int fd, const char *path, const void *data, size_t bytes, int64_t offset) {

@@ -1,5 +1,5 @@
-/* file_calls.h: the system calls that change files, each behind the fault hook of tests. They set errno and return as
- * the calls do. */
+/* file_calls.h: the system calls that change files, and read, each behind the fault hook of tests. They set errno and
+ * return as the calls do. */
 #ifndef OMNIGRAM_BASE_FILE_CALLS_H
 #define OMNIGRAM_BASE_FILE_CALLS_H
 
@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 int og_call_create(const char *path, mode_t mode); /* O_EXCL, for writing */
+ssize_t og_call_read(int fd, const char *path, void *data, size_t bytes);
 ssize_t og_call_pwrite(int fd, const char *path, const void *data, size_t bytes, int64_t offset);
 int og_call_allocate(int fd, const char *path, int64_t bytes);
 int og_call_fsync(int fd, const char *path);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,9 +22,19 @@ static og_status map_file(int fd, const char *path, int32_t writable, og_map *ma
     map->bytes = (int64_t)info.st_size;
     if (map->bytes == 0) return OG_OK;
     void *data = mmap(NULL, (size_t)map->bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
-    if (data == MAP_FAILED)
-        return og_fail(err, errno == ENOMEM ? OG_ENOMEM : OG_EIO, "%s: mapping %lld bytes: %s", path,
-                       (long long)map->bytes, strerror(errno));
+    if (data == MAP_FAILED) {
+        int fault = errno;
+        struct rlimit space;
+        if (fault == ENOMEM && getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+            return og_fail(
+                err, OG_ENOMEM,
+                "%s: mapping %lld bytes: the address space of this process is limited to %lld bytes "
+                "(RLIMIT_AS; raise it with ulimit -v). Memory is not what is missing: pages come as they are "
+                "read",
+                path, (long long)map->bytes, (long long)space.rlim_cur);
+        return og_fail(err, fault == ENOMEM ? OG_ENOMEM : OG_EIO, "%s: mapping %lld bytes: %s", path,
+                       (long long)map->bytes, strerror(fault));
+    }
     map->data = data;
     return OG_OK;
 }

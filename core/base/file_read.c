@@ -1,4 +1,6 @@
 /* file_read.c: whole files into memory, and whether they exist. */
+#include "file_calls.h"
+
 #include <omnigram/file.h>
 #include <omnigram/memory.h>
 
@@ -7,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { EMPTY_READS = 100 }; /* in a row, before the end that the file's size promises */
 
 static og_status read_all(int fd, const char *path, int64_t limit, char **out, int64_t *bytes, og_error *err) {
     struct stat info;
@@ -18,11 +22,19 @@ static og_status read_all(int fd, const char *path, int64_t limit, char **out, i
     void *text = NULL;
     int64_t room = 0, have = 0;
     og_status status = og_grow(&text, &room, (int64_t)info.st_size + 1, 1, err);
+    int empty = 0;
     while (status == OG_OK) { /* a pipe or /proc file tells no size, so read until the end */
-        ssize_t got = read(fd, (char *)text + have, (size_t)(room - have - 1 < (1 << 30) ? room - have - 1 : 1 << 30));
+        int64_t part = room - have - 1 < (1 << 30) ? room - have - 1 : 1 << 30;
+        ssize_t got = og_call_read(fd, path, (char *)text + have, (size_t)part);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) status = og_fail(err, OG_EIO, "%s: reading at %lld: %s", path, (long long)have, strerror(errno));
+        if (got == 0 && have < (int64_t)info.st_size) { /* some file systems give 0 before the end */
+            if (++empty < EMPTY_READS) continue;
+            status = og_fail(err, OG_EIO, "%s: has %lld bytes, but reading ends after %lld", path,
+                             (long long)info.st_size, (long long)have);
+        }
         if (got <= 0) break;
+        empty = 0;
         have += got;
         if (have > limit)
             status = og_fail(err, OG_EINVAL, "%s: has more than the %lld bytes that are read", path, (long long)limit);

@@ -5,8 +5,7 @@
 
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int64_t kBlocks = 65536; /* the loop over rows takes what is more */
+constexpr int kThreads = OG_GATHER_THREADS;
 
 /* bf16 as bits, so that NaNs and ties come out as in dtype.c. */
 __device__ float widen(uint16_t bits) { return __uint_as_float((uint32_t)bits << 16); }
@@ -60,11 +59,9 @@ template <class from, class to, class op>
 int launch(const void *table, int64_t row_stride, const int64_t *rows, int64_t n, int64_t units, void *out,
            int64_t out_stride, void *stream) {
     if (n == 0) return cudaSuccess;
-    int lanes = 1;
-    while (lanes < 32 && lanes < units) lanes *= 2;
-    int64_t rows_of_block = kThreads / lanes, blocks = (n + rows_of_block - 1) / rows_of_block;
-    gather<from, to, op><<<(unsigned)(blocks < kBlocks ? blocks : kBlocks), kThreads, 0, (cudaStream_t)stream>>>(
-        (const char *)table, row_stride, rows, n, units, lanes, (char *)out, out_stride);
+    og_gather_grid grid = og_gather_grid_of(n, units);
+    gather<from, to, op><<<(unsigned)grid.blocks, kThreads, 0, (cudaStream_t)stream>>>(
+        (const char *)table, row_stride, rows, n, units, grid.lanes, (char *)out, out_stride);
     return cudaGetLastError();
 }
 

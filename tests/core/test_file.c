@@ -65,6 +65,63 @@ static void test_read(void) {
     clear();
 }
 
+/* Every read but each third gives nothing, though the file goes on; then all of them. */
+static int reads;
+static int32_t mostly_nothing(const char *call, const char *path) {
+    (void)path;
+    return !strcmp(call, "read") && ++reads % 3 ? OG_FAULT_NO_BYTES : 0;
+}
+static int32_t always_nothing(const char *call, const char *path) {
+    (void)path;
+    return !strcmp(call, "read") ? OG_FAULT_NO_BYTES : 0;
+}
+
+static void test_a_read_of_nothing_is_no_end(void) {
+    CHECK_OK(og_file_write(in("a"), "hello", 5, &err));
+    og_fault_io(mostly_nothing);
+    expect(in("a"), "hello", 5);
+    CHECK(reads >= 3);
+    char *text = NULL;
+    int64_t bytes;
+    og_fault_io(always_nothing);
+    CHECK_FAILS(og_file_read(in("a"), 100, &text, &bytes, &err), OG_EIO, "has 5 bytes, but reading ends after 0");
+    og_fault_io(NULL);
+    CHECK(!text);
+    clear();
+}
+
+/* What makes a file durable comes in this order: its bytes, its name, the folder that holds the name. */
+static char order[512];
+static int32_t note_order(const char *call, const char *path) {
+    const char *leaf = strrchr(path, '/');
+    size_t n = strlen(order);
+    snprintf(order + n, sizeof order - n, "%s%s %s", n ? ", " : "", call, strcmp(path, folder) ? leaf + 1 : "folder");
+    return 0;
+}
+
+static void test_flush_before_rename_before_folder(void) {
+    og_fault_io(note_order);
+    CHECK_OK(og_file_write(in("a"), "hello", 5, &err));
+    og_fault_io(NULL);
+    printf("%s\n", order);
+    char *write = strstr(order, "write a"), *flush = strstr(order, "fsync a"), *rename = strstr(order, "rename a"),
+         *name = strstr(order, "fsync folder");
+    CHECK(write && flush && rename && name && write < flush && flush < rename && rename < name);
+    CHECK(!strstr(name + 1, ",")); /* and nothing after it */
+    CHECK_OK(og_folder_make(in("part"), &err));
+    CHECK_OK(og_file_write(in("part/x"), "x", 1, &err));
+    order[0] = 0;
+    og_fault_io(note_order);
+    CHECK_OK(og_folder_commit(in("part"), in("whole"), &err));
+    og_fault_io(NULL);
+    printf("%s\n", order);
+    flush = strstr(order, "fsync part"), rename = strstr(order, "rename whole"), name = strstr(order, "fsync folder");
+    CHECK(flush && rename && name && flush < rename && rename < name);
+    remove(in("whole/x"));
+    rmdir(in("whole"));
+    clear();
+}
+
 static void test_map(void) {
     og_map *map;
     CHECK_OK(og_file_write(in("m"), "abc", 3, &err));
@@ -275,6 +332,8 @@ int main(void) {
     snprintf(folder, sizeof folder, "%s/file-XXXXXX", OG_TEST_BINARY_DIR);
     CHECK(mkdtemp(folder));
     test_read();
+    test_a_read_of_nothing_is_no_end();
+    test_flush_before_rename_before_folder();
     test_map();
     test_writer();
     test_killed_at_every_call();

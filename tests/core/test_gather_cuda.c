@@ -97,6 +97,24 @@ static void test_refusals(void) {
     CHECK_FAILS(og_gather_cuda(&wrong, NULL, &err), OG_EINVAL, "a pointer is NULL");
 }
 
+/* More rows than a grid has threads: head, middle and tail are all there. */
+static void more_rows_than_threads(void) {
+    int64_t n = (INT64_C(1) << 26) + 2;
+    void *table, *rows, *out;
+    CHECK_OK(og_cuda_pinned_new(4 * 2, &table, &err));
+    CHECK_OK(og_cuda_pinned_new(n * 8, &rows, &err));
+    CHECK_OK(og_cuda_pinned_new(n * 2, &out, &err));
+    for (int i = 0; i < 4; i++) ((uint16_t *)table)[i] = (uint16_t)(i + 1);
+    for (int64_t i = 0; i < n; i++) ((int64_t *)rows)[i] = i % 4;
+    og_cuda_gather job = {table, 2, 1, OG_BF16, OG_BF16, rows, n, out, 2};
+    CHECK_OK(og_gather_cuda(&job, NULL, &err));
+    CHECK_OK(og_cuda_sync(NULL, &err));
+    for (int64_t i = 0; i < n; i++) CHECK(((uint16_t *)out)[i] == i % 4 + 1);
+    og_cuda_pinned_free(table);
+    og_cuda_pinned_free(rows);
+    og_cuda_pinned_free(out);
+}
+
 int main(void) {
     if (og_cuda_available(&err) != OG_OK) {
         char reason[sizeof err.message];
@@ -119,5 +137,6 @@ int main(void) {
     check(OG_BF16, OG_BF16, 64, 0, 0, 1000003, 0); /* more rows than blocks at once */
     check(OG_F32, OG_F32, 64, 64, 0, 1, 1);
     check(OG_F32, OG_F32, 64, 0, 0, 0, 0);
+    more_rows_than_threads();
     return 0;
 }

@@ -3,7 +3,6 @@
 #include "test.h"
 
 #include "lookup/lookup_internal.h"
-#include "store/numa_split.h"
 
 #include <omnigram/addr.h>
 #include <omnigram/memory.h>
@@ -11,11 +10,8 @@
 #include <omnigram/table_file.h>
 #include <omnigram/update.h>
 
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -335,153 +331,21 @@ static void uneven_shards_draw_the_same_numbers(void) {
     og_store_free(again);
 }
 
-static int64_t locked_now(void) {
-    char line[200];
-    int64_t kib = -1;
-    FILE *file = fopen("/proc/self/status", "r");
-    CHECK(file);
-    while (fgets(line, sizeof line, file))
-        if (!strncmp(line, "VmLck:", 6)) kib = atoll(line + 6);
-    fclose(file);
-    return kib;
-}
-
-/* A limit of 64 KiB, 128 MiB asked: a clean error, nothing stays locked, or pageable memory that says so. */
-static void a_short_memlock_limit_leaves_nothing_locked(void) {
-    pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        struct rlimit limit = {65536, 65536};
-        CHECK(setrlimit(RLIMIT_MEMLOCK, &limit) == 0);       /* lowering it is always allowed */
-        if (geteuid() == 0 && setuid(65534) != 0) _exit(77); /* root may lock anything */
-        int64_t before = locked_now();
-        og_store_options o = og_store_defaults(1 << 17, 256, OG_F32);
-        o.lock = 1;
-        og_store *store = NULL;
-        CHECK_FAILS(og_store_new(&o, &store, &err), OG_ENOMEM, "65536");
-        CHECK(strstr(err.message, "134217728") && locked_now() == before);
-        o.lock = 2;
-        CHECK_OK(og_store_new(&o, &store, &err));
-        og_store_report report;
-        CHECK_OK(og_store_inspect(store, &report, &err));
-        CHECK(report.locked_bytes == 0 && locked_now() == before);
-        og_store_free(store);
-        _exit(0);
-    }
-    int status;
-    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-          (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77));
-    if (WEXITSTATUS(status) == 77)
-        printf("not tested: a short memlock limit (root may not become another user here)\n");
-}
-
-/* Every policy works on one node; on two made-up nodes the parts cover all rows once. */
-static void placement_covers_every_row_once(void) {
-    for (int32_t policy = OG_NUMA_SPLIT; policy <= 0; policy++) {
-        og_store_options o = og_store_defaults(10000, 64, OG_F32);
-        o.numa = policy;
-        og_store *store;
-        CHECK_OK(og_store_new(&o, &store, &err));
-        CHECK_OK(og_store_fill(store, 1, 1.0, NULL, &err));
-        og_store_report report;
-        CHECK_OK(og_store_inspect(store, &report, &err));
-        CHECK(report.nodes >= 1);
-        og_store_free(store);
-    }
-    for (int32_t nodes = 1; nodes <= 7; nodes++)
-        for (int64_t rows = 1; rows < 100000; rows = rows * 5 + 3) {
-            int64_t at = 0, begin, end;
-            for (int32_t node = 0; node < nodes; node++, at = end) {
-                og_numa_split(rows, 1088, 4096, nodes, node, rows * 1088, &begin, &end);
-                CHECK(begin == at && end >= begin && begin % 4096 == 0);
-            }
-            CHECK(at == rows * 1088);
-        }
-}
-
-static int64_t own_resident(void) {
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    CHECK(file && fscanf(file, "%*d %ld", &pages) == 1);
-    fclose(file);
-    return pages * 4096;
-}
-
-/* A table of 24 GiB in a file, in less memory than that: first and last row, under 8 MiB of resident memory; and
- * what is resident is reported as the file's, not as ours. */
-static void a_table_larger_than_memory_is_read_in_place(void) {
-    const char *path = OG_TEST_BINARY_DIR "/cards-large.safetensors";
-    int64_t rows = INT64_C(24) << 20, bytes = rows * 1024;
-    char header[400];
-    int n = snprintf(header + 8, sizeof header - 8,
-                     "{\"w\":{\"dtype\":\"F32\",\"shape\":[%lld,256],\"data_offsets\":[0,%lld]}}", (long long)rows,
-                     (long long)bytes);
-    while (n % 8) header[8 + n++] = ' ';
-    uint64_t length = (uint64_t)n;
-    memcpy(header, &length, 8);
-    int file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    CHECK(file >= 0 && write(file, header, (size_t)n + 8) == n + 8);
-    if (ftruncate(file, (off_t)(n + 8 + bytes)) != 0) {
-        printf("left out: the file system of %s makes no file of 24 GiB\n", path);
-        close(file);
-        unlink(path);
-        return;
-    }
-    float ends[2] = {1.5f, 2.5f};
-    CHECK(pwrite(file, &ends[0], 4, n + 8) == 4 && pwrite(file, &ends[1], 4, n + 8 + (rows - 1) * 1024) == 4);
-    close(file);
-    int64_t before = own_resident();
-    char name[100];
-    snprintf(name, sizeof name, "%s#w", path);
-    og_store_options o = og_store_defaults(0, 0, 0);
-    o.backing = OG_BACK_FILE;
-    o.name = name;
-    o.writable = 0;
-    og_store *store;
-    CHECK_OK(og_store_new(&o, &store, &err));
-    float values[2][256];
-    CHECK_OK(og_store_read(store, (int64_t[]){0, rows - 1}, 2, values[0], &err));
-    CHECK(values[0][0] == 1.5f && values[1][0] == 2.5f);
-    if (!SANITIZED) CHECK(own_resident() - before < 8 << 20);
-    og_store_report report;
-    CHECK_OK(og_store_inspect(store, &report, &err));
-    CHECK(report.bytes >= bytes && report.file_bytes > 0 && report.anonymous_bytes == 0 && report.file_bytes < 8 << 20);
-    og_store_free(store);
-    unlink(path);
-}
-
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Writing a table over itself is no slower than writing it the first time. */
-static void rewriting_a_table_is_not_slow(void) {
-    const char *path = OG_TEST_BINARY_DIR "/cards-twice.safetensors";
-    og_store *store = store_of(1 << 15, 256, OG_F32, 0); /* 32 MiB */
-    CHECK_OK(og_store_fill(store, 1, 0, NULL, &err));
-    og_table_identity identity = {"t", "f", "{}", NULL};
-    double first = 1e9, again = 1e9;
-    /* the least of three; of more while other work on the disk decides */
-    for (int i = 0; i < 3 || (i < 20 && again >= 1.5 * first + 0.05); i++) {
-        unlink(path);
-        double began = seconds();
-        CHECK_OK(og_table_save(path, store, &identity, OG_LAYOUT_PACKED, 1, &err));
-        double middle = seconds();
-        CHECK_OK(og_table_save(path, store, &identity, OG_LAYOUT_PACKED, 1, &err));
-        first = fmin(first, middle - began);
-        again = fmin(again, seconds() - middle);
-    }
-    printf("first write %.3f s, over itself %.3f s\n", first, again);
-    CHECK(again < 1.5 * first + 0.05);
-    unlink(path);
-    og_store_free(store);
-}
-
-/* Rows that are there are read on the calling thread; no worker wakes. */
-static void a_direct_lookup_wakes_no_worker(void) {
+/* Rows that are there are read on the calling thread; no worker wakes, be they in memory or in a file whose pages are
+ * all resident. */
+static void a_direct_lookup_wakes_no_worker(int in_a_file) {
+    const char *path = OG_TEST_BINARY_DIR "/cards-resident.safetensors";
     og_store *store = store_of(10, 4, OG_F32, 0);
+    if (in_a_file) {
+        CHECK_OK(og_table_save(path, store, &(og_table_identity){"t", "f", "{}", NULL}, OG_LAYOUT_PACKED, 1, &err));
+        og_store_free(store);
+        og_store_options o = og_store_defaults(0, 0, 0);
+        o.backing = OG_BACK_FILE;
+        o.name = path;
+        o.writable = 0;
+        CHECK_OK(og_store_new(&o, &store, &err));
+        unlink(path);
+    }
     og_lookup *lookup = lookup_of(store, 2, 1, 1);
     lookup->before_chunk = sleep_50_ms; /* would be seen in work_ns */
     float out[4];
@@ -489,6 +353,35 @@ static void a_direct_lookup_wakes_no_worker(void) {
     og_lookup_stats stats;
     og_lookup_read_stats(lookup, &stats);
     CHECK(stats.lookups == 100 && stats.work_ns == 0 && stats.waited_ns == 0);
+    og_lookup_free(lookup);
+    og_store_free(store);
+}
+
+/* A ticket's vectors are its caller's memory and nobody else's: while they are read slowly, later tickets take the same
+ * slot, the same worker and the same scratch, rows change, and the vectors stay as they were. */
+static void rows_being_read_stay_while_others_come(void) {
+    enum { N = 8192 }; /* enough to be sorted, so that the worker's scratch is in use */
+    og_store *store = store_of(4, 16, OG_F32, 0);
+    CHECK_OK(og_store_fill(store, 1, 1.0, NULL, &err));
+    og_lookup *lookup = lookup_of(store, 1, 1, 1); /* one slot: the second ticket takes that of the first */
+    static int64_t ab[N], cd[N];
+    static float first[N][16], second[N][16];
+    float kept[2][16];
+    for (int i = 0; i < N; i++) ab[i] = i % 2, cd[i] = 2 + i % 2;
+    memcpy(kept[0], og_store_row(store, 0), 64);
+    memcpy(kept[1], og_store_row(store, 1), 64);
+    og_ticket one, two;
+    CHECK_OK(og_lookup_submit(lookup, ab, N, first, &one, &err));
+    CHECK_OK(og_lookup_wait(lookup, one, &err));
+    for (int i = 0; i < N; i++) { /* a reader that is slower than all that follows */
+        if (i == N / 4) CHECK_OK(og_lookup_submit(lookup, cd, N, second, &two, &err));
+        if (i == N / 2) CHECK_OK(og_lookup_wait(lookup, two, &err));
+        if (i == N * 3 / 4) CHECK_OK(og_store_fill(store, 2, 1.0, NULL, &err));
+        CHECK(memcmp(first[i], kept[i % 2], 64) == 0);
+    }
+    CHECK(memcmp(second[0], second[1], 64) != 0 && memcmp(second[0], kept[0], 64) != 0);
+    CHECK_OK(og_lookup_wait(lookup, one, &err)); /* an old ticket may be asked for again: nothing is written */
+    for (int i = 0; i < N; i++) CHECK(memcmp(first[i], kept[i % 2], 64) == 0);
     og_lookup_free(lookup);
     og_store_free(store);
 }
@@ -507,11 +400,9 @@ int main(void) {
     repeated_gradients_are_added();
     a_batch_of_absent_rows_changes_nothing();
     uneven_shards_draw_the_same_numbers();
-    a_short_memlock_limit_leaves_nothing_locked();
-    placement_covers_every_row_once();
-    a_table_larger_than_memory_is_read_in_place();
-    rewriting_a_table_is_not_slow();
-    a_direct_lookup_wakes_no_worker();
+    a_direct_lookup_wakes_no_worker(0);
+    a_direct_lookup_wakes_no_worker(1);
+    rows_being_read_stay_while_others_come();
     CHECK(og_alloc_count() == before);
     return 0;
 }

@@ -12,9 +12,11 @@ void og_fault_alloc(int64_t k);
 /* Whether that allocation has come. */
 int32_t og_fault_alloc_hit(void);
 
-/* Called before each system call that changes a file ("open", "write", "pwrite", "fsync", "rename" ...). It may kill
- * the process; an errno it returns is what the call fails with; 0 lets it pass. NULL: no hook. Set while no writer
- * works. */
+enum { OG_FAULT_NO_BYTES = -1 };
+
+/* Called before each system call that changes a file ("open", "write", "fsync", "rename" ...) and before each "read".
+ * It may kill the process; an errno it returns is what the call fails with; OG_FAULT_NO_BYTES makes a read give 0; 0
+ * lets the call pass. NULL: no hook. Set while no writer works. */
 typedef int32_t og_io_hook(const char *call, const char *path);
 void og_fault_io(og_io_hook *hook);
 int32_t og_fault_io_now(const char *call, const char *path); /* for the code that makes the call */
