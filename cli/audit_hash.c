@@ -98,15 +98,15 @@ static int audit_tables(audit *a, const words *w, const og_arguments *arguments)
 /* ---- schemes by vocabularies ---- */
 
 static og_status audit_scheme(audit *a, const char *scheme, const char *vocab, const words *w, og_error *err) {
-    char yaml[512], name[80];
+    char yaml[512], name[80], *end;
     const og_addr_type *type = og_addr_find(scheme);
-    int takes_orders = 0, takes_vocab = 0; /* schemes that are no list of orders keep the columns of their source */
-    for (const og_key *key = type ? type->keys : NULL; key && key->name; key++) {
+    int takes_orders = 0; /* schemes that are no list of orders keep the columns of their source */
+    for (const og_key *key = type ? type->keys : NULL; key && key->name; key++)
         takes_orders |= !strcmp(key->name, "orders");
-        takes_vocab |= !strcmp(key->name, "vocab");
-    }
+    int64_t v = strtoll(vocab, &end, 10);
+    if (*end || v < 2 || v > INT32_MAX)
+        return og_fail(err, OG_EINVAL, "--vocab %s; it is a list of integers from 2 to %d", vocab, INT32_MAX);
     size_t n = (size_t)snprintf(yaml, sizeof yaml, "{scheme: %s", scheme);
-    if (takes_vocab) n += (size_t)snprintf(yaml + n, sizeof yaml - n, ", vocab: %s", vocab);
     if (takes_orders)
         n += (size_t)snprintf(yaml + n, sizeof yaml - n, ", orders: [%.200s], rows: %.40s", w->orders, w->rows);
     snprintf(yaml + n, sizeof yaml - n, "}");
@@ -114,12 +114,21 @@ static og_status audit_scheme(audit *a, const char *scheme, const char *vocab, c
     og_config *config;
     og_addr *addr;
     OG_TRY(og_config_from_yaml(yaml, (int64_t)strlen(yaml), name, &config, err));
-    og_status status = og_addr_new(config, &addr, err);
+    og_error why = {{0}};
+    og_status status = og_hash_addr(config, v, &addr, &why);
     og_config_free(config);
-    OG_TRY(status);
     og_audit_entry *e;
-    const og_hash_options options = {.vocab = strtoll(vocab, NULL, 10), .contexts = 1, .seed = 1};
-    status = next_entry(a, 1, name, scheme, &e, err);
+    const og_hash_options options = {.vocab = v, .contexts = 1, .seed = 1};
+    if (status != OG_OK && (status != OG_EINVAL || !type || !strchr(w->vocabs, ','))) {
+        *err = why;
+        return status;
+    }
+    og_status listed = next_entry(a, 1, name, scheme, &e, err);
+    if (status != OG_OK) { /* one of several vocabularies: said, and the others are audited */
+        if (listed == OG_OK) snprintf(e->refused, sizeof e->refused, "%s", why.message);
+        return listed;
+    }
+    status = listed;
     if (status == OG_OK) status = og_hash_audit(addr, &options, a->pool, &e->reports[0], err);
     if (status == OG_OK) e->n_reports = 1;
     og_addr_free(addr);
@@ -155,13 +164,15 @@ static int audit_schemes(audit *a, const words *w) {
 static int results(const audit *a, const words *w) {
     FILE *to = w->json && !strcmp(w->json, "-") ? stderr : stdout;
     json_t *hash = json_object();
-    int32_t weak = 0;
+    int32_t weak = 0, refused = 0;
     for (int32_t i = 0; i < a->n; i++) {
         og_audit_print(&a->entries[i], to);
         json_object_set_new(hash, a->entries[i].name, og_audit_json(&a->entries[i]));
+        refused += a->entries[i].n_reports == 0;
         for (int32_t p = 0; p < a->entries[i].n_reports; p++) weak += a->entries[i].reports[p]->n_warnings > 0;
     }
-    int failed = og_json_result("audit hash", w->json, json_pack("{s:o, s:i}", "hash", hash, "weak", weak));
+    int failed = og_json_result("audit hash", w->json,
+                                json_pack("{s:o, s:i, s:i}", "hash", hash, "weak", weak, "refused", refused));
     if (!failed && w->svg) {
         char *svg = og_audit_svg(a->entries, a->n);
         og_error err = {{0}};

@@ -11,6 +11,7 @@
 typedef struct og_audit_entry {
     char name[80];
     char scheme[48];
+    char refused[400];        /* why the scheme does not take this vocabulary; then there are no reports */
     og_hash_report **reports; /* one for each n-gram of the table */
     int32_t n_reports;
     og_corpus_column *corpus; /* [n_corpus], NULL without packs */

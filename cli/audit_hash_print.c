@@ -8,6 +8,10 @@
 #include <string.h>
 
 void og_audit_print(const og_audit_entry *e, FILE *to) {
+    if (!e->n_reports) {
+        fprintf(to, "\n%s: not audited: %s\n", e->name, e->refused);
+        return;
+    }
     fprintf(to, "\n%s: %s, V = %lld\n", e->name, e->scheme, (long long)e->reports[0]->vocab);
     fprintf(to, "  order head lag        rows  edits that change the row   rows reached       "
                 "ideal   share\n");
@@ -44,6 +48,7 @@ void og_audit_print(const og_audit_entry *e, FILE *to) {
 }
 
 json_t *og_audit_json(const og_audit_entry *e) {
+    if (!e->n_reports) return json_pack("{s:s, s:s}", "scheme", e->scheme, "refused", e->refused);
     json_t *lags = json_array(), *columns = json_array(), *orders = json_array(), *warnings = json_array(),
            *corpus = json_array();
     for (int32_t p = 0; p < e->n_reports; p++) {
@@ -126,6 +131,9 @@ static void add_row(text *t, const og_audit_entry *e, int32_t y) {
             add(t, "%c", *c);
     }
     add(t, "</text>\n");
+    if (!e->n_reports)
+        add(t, "<text x=\"%d\" y=\"%d\" fill=\"#555\">not audited: the scheme does not take this vocabulary</text>\n",
+            LEFT, y + 17);
     for (int32_t i = 0; (l = lag_number(e, i)) != NULL; i++) {
         double share = l->distinct / l->ideal;
         share = share > 1 ? 1 : share;

@@ -19,18 +19,19 @@ static uint64_t key_of(uint64_t seed, int32_t lag, uint64_t what) {
     return og_splitmix64(seed * 64 + (uint64_t)lag) ^ og_splitmix64(what + 0x61756469u);
 }
 
-/* changed[c]: edits of cell `lag` that change the row of column c. */
+/* changed[c]: edits of cell `lag` that change the row of column c. All codes of a position are edited; a column reads
+ * one of them. */
 static og_status edit(og_prober *p, int32_t lag, int64_t edits, uint64_t seed, int64_t *changed, int64_t *before,
                       og_error *err) {
     uint64_t key = key_of(seed, lag, 1), draw = 0;
     for (int64_t done = 0; done < edits;) {
         int64_t n = edits - done < p->block ? edits - done : p->block;
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = 0; i < n * p->width; i++)
             for (int32_t k = 0; k < p->cells; k++)
                 p->code[k][i] = (int32_t)og_random_below(key, draw++, (uint64_t)p->vocab);
         OG_TRY(og_prober_run(p, n, err));
         memcpy(before, p->rows, (size_t)(n * p->columns) * sizeof *before);
-        for (int64_t i = 0; i < n; i++) { /* any other code, each as likely */
+        for (int64_t i = 0; i < n * p->width; i++) { /* any other code, each as likely */
             int64_t other = p->code[lag][i] + 1 + (int64_t)og_random_below(key, draw++, (uint64_t)p->vocab - 1);
             p->code[lag][i] = (int32_t)(other < p->vocab ? other : other - p->vocab);
         }
@@ -54,10 +55,10 @@ static og_status sweep(og_prober *p, int32_t lag, uint64_t seed, uint64_t contex
     int32_t around[OG_MAX_ORDER];
     for (int32_t k = 0; k < p->cells; k++) around[k] = (int32_t)og_random_below(key, (uint64_t)k, (uint64_t)p->vocab);
     for (int32_t k = 0; k < p->cells; k++)
-        for (int64_t i = 0; i < p->block; i++) p->code[k][i] = around[k];
+        for (int64_t i = 0; i < p->block * p->width; i++) p->code[k][i] = around[k];
     for (int64_t v = 0; v < p->vocab; v += p->block) {
         int64_t n = p->vocab - v < p->block ? p->vocab - v : p->block;
-        for (int64_t i = 0; i < n; i++) p->code[lag][i] = (int32_t)(v + i);
+        for (int64_t i = 0; i < n * p->width; i++) p->code[lag][i] = (int32_t)(v + i / p->width);
         OG_TRY(og_prober_run(p, n, err));
         for (int64_t i = 0; i < n; i++)
             for (int32_t c = 0; c < p->columns; c++) m->rows[c * p->vocab + v + i] = p->rows[i * p->columns + c];

@@ -7,10 +7,10 @@
 /* hash_prober.c: a scheme that is asked for n-grams of random codes, block by block. */
 typedef struct og_prober {
     const og_addr *addr;
-    int32_t cells, columns;
-    int32_t block; /* windows a call: 1 for a scheme whose rows depend on the place */
-    int64_t vocab;
-    int32_t *code[OG_MAX_ORDER];
+    int32_t cells, columns, width; /* codes of a position: a column reads number head % width */
+    int32_t block;                 /* windows a call: 1 for a scheme whose rows depend on the place */
+    int64_t vocab, place;          /* of the first window in its stream: only random_row looks at it */
+    int32_t *code[OG_MAX_ORDER];   /* [block][width] */
     int8_t tags[OG_MAX_ORDER];
     int64_t *rows; /* [block][columns] */
 } og_prober;

@@ -29,7 +29,8 @@ static og_status add_block(const og_part *part, int32_t c, const og_cells *cells
         uint64_t which = 0;
         for (int32_t k = 0; k < l->columns[c].order; k++) {
             int8_t tag = cells->tag[k] ? cells->tag[k][i] : cells->constant_tag[k];
-            which = og_splitmix64(which ^ ((uint64_t)(uint8_t)tag << 32 | (uint32_t)cells->code[k][i]));
+            int32_t code = cells->code[k][i * cells->width + l->columns[c].head % cells->width];
+            which = og_splitmix64(which ^ ((uint64_t)(uint8_t)tag << 32 | (uint32_t)code));
         }
         g->at[g->n++] = (gram){row, which};
     }

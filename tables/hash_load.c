@@ -58,6 +58,29 @@ static double chi2_z(double pairs, double n, double rows) {
     return (chi2 - (rows - 1)) / sqrt(2 * (rows - 1) * (1 - 1 / n));
 }
 
+/* Code w of window i's positions becomes n-gram `number` of `total` (limit: too many to count). The codes beside each
+ * other in a position are n-grams of their own: those of w = 0 moved on by a step, so that each column meets distinct
+ * ones too. */
+static void set_ngram(og_prober *p, int64_t i, int32_t w, int32_t order, uint64_t number, uint64_t total,
+                      uint64_t limit) {
+    uint64_t v = (uint64_t)p->vocab;
+    if (total < limit)
+        number = (number + (uint64_t)w * (total / (uint64_t)p->width + 1)) % total;
+    else if (w)
+        number = og_splitmix64(number + (uint64_t)w);
+    for (int32_t k = 0; k < p->cells; k++) {
+        int32_t *code = &p->code[k][i * p->width + w];
+        if (k >= order)
+            *code = 0;
+        else if (total < limit) {
+            *code = (int32_t)(number % v);
+            number /= v;
+        } else {
+            *code = (int32_t)og_random_below(number, (uint64_t)k, v);
+        }
+    }
+}
+
 /* Distinct random n-grams of `order` codes as their rows: rows [columns][n]; returns n. The draw
  * repeats an n-gram only where V^order is small; repeats are left out, so that a shared row is a
  * collision. */
@@ -83,21 +106,10 @@ static og_status draw(og_prober *p, int32_t order, int64_t n, uint64_t seed, uin
     }
     for (int64_t done = 0; done < kept;) {
         int64_t b = kept - done < p->block ? kept - done : p->block;
-        for (int64_t i = 0; i < b; i++) {
-            uint64_t number = keys[done + i];
-            for (int32_t k = 0; k < p->cells; k++) {
-                uint64_t v = (uint64_t)p->vocab;
-                if (k >= order)
-                    p->code[k][i] = 0;
-                else if (total < limit) {
-                    p->code[k][i] = (int32_t)(number % v);
-                    number /= v;
-                } else {
-                    p->code[k][i] = (int32_t)og_random_below(number, (uint64_t)k, v);
-                }
-            }
-        }
+        for (int64_t i = 0; i < b; i++)
+            for (int32_t w = 0; w < p->width; w++) set_ngram(p, i, w, order, keys[done + i], total, limit);
         OG_TRY(og_prober_run(p, b, err));
+        p->place += b;
         int64_t at = 0;
         for (int32_t c = 0; c < p->columns; c++) {
             if (l->columns[c].order != order) continue;

@@ -109,14 +109,6 @@ static og_status addressing_of(const og_config *map, int32_t cells, int64_t numb
     return OG_OK;
 }
 
-static og_status set_vocab(og_config *addressing, int64_t codes, og_error *err) {
-    const char *name;
-    OG_TRY(og_config_string(og_config_get(addressing, "scheme"), &name, err));
-    const og_addr_type *type = og_addr_find(name);
-    if (!type || !has_key(type->keys, "vocab") || og_config_get(addressing, "vocab")) return OG_OK;
-    return set_i64(addressing, "vocab", codes, err);
-}
-
 /* Of a window, a set uses the fill and the latches and holes at marked ids; the rest would be
  * ignored, so it is refused. */
 static og_status check_window(const og_config *addressing, const og_addr *addr, og_error *err) {
@@ -155,9 +147,10 @@ static int32_t fill_code(const og_addr_layout *l) {
 static og_status finish_part(og_part *part, const og_config *addressing, const og_config *map, og_error *err) {
     const og_addr_layout *l = og_addr_layout_of(part->addr);
     OG_TRY(check_window(addressing, part->addr, err));
-    if (l->width != 1)
-        return og_fail(err, OG_EINVAL, "%s: scheme %s reads %d codes a position; stencils give 1", og_config_place(map),
-                       og_addr_type_of(part->addr)->name, l->width);
+    if (l->width != part->layout.width)
+        return og_fail(err, OG_EINVAL, "%s: scheme %s reads %d codes a position, stencil %s gives %d%s",
+                       og_config_place(map), og_addr_type_of(part->addr)->name, l->width, part->stencil->name,
+                       part->layout.width, l->width > 1 ? "; the stencil positions gives one for each level" : "");
     if (l->window.max_order > part->layout.order)
         return og_fail(err, OG_EINVAL, "%s: scheme %s needs %d cells, the n-gram has %d", og_config_place(map),
                        og_addr_type_of(part->addr)->name, l->window.max_order, part->layout.order);
@@ -180,6 +173,7 @@ static og_status make_part(const og_config *map, const og_stencil_type *type, co
     if (cells) {
         OG_TRY(type->create(*own, ids, &part->impl, &part->layout, err));
         part->stencil = type;
+        if (!part->layout.width) part->layout.width = 1;
         fixed = part->layout.order;
     }
     OG_TRY(addressing_of(map, fixed, number, addressing, err));
@@ -191,8 +185,9 @@ static og_status make_part(const og_config *map, const og_stencil_type *type, co
         if (has_key(type->keys, "order") && !og_config_get(map, "order")) OG_TRY(set_i64(*own, "order", order, err));
         OG_TRY(type->create(*own, ids, &part->impl, &part->layout, err));
         part->stencil = type;
+        if (!part->layout.width) part->layout.width = 1;
     }
-    OG_TRY(set_vocab(*addressing, part->layout.code_limit, err));
+    OG_TRY(og_addr_fit(*addressing, part->layout.code_limit, part->layout.width, err));
     OG_TRY(og_addr_new(*addressing, &part->addr, err));
     return finish_part(part, *addressing, map, err);
 }

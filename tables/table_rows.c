@@ -10,16 +10,18 @@
 enum { GRAIN = 4 * OG_BLOCK };
 
 int64_t og_table_scratch_bytes(const og_table_set *set) {
-    int64_t each = OG_BLOCK * (8 * (int64_t)set->part_columns_max + (4 + 1) * (int64_t)set->order_max + 4);
+    int64_t each = OG_BLOCK * (8 * (int64_t)set->part_columns_max +
+                               (4 * (int64_t)set->width_max + 1) * (int64_t)set->order_max + 4);
     return (each + 63) / 64 * 64;
 }
 void og_table_scratch_of(const og_table_set *set, char *memory, og_table_scratch *s) {
     s->rows = (int64_t *)memory;
     s->present = (uint32_t *)(s->rows + (int64_t)OG_BLOCK * set->part_columns_max);
     int32_t *codes = (int32_t *)(s->present + OG_BLOCK);
-    int8_t *tags = (int8_t *)(codes + (int64_t)OG_BLOCK * set->order_max);
+    int64_t cell = (int64_t)OG_BLOCK * set->width_max;
+    int8_t *tags = (int8_t *)(codes + cell * set->order_max);
     for (int32_t k = 0; k < set->order_max; k++) {
-        s->code[k] = codes + (int64_t)OG_BLOCK * k;
+        s->code[k] = codes + cell * k;
         s->tag[k] = tags + (int64_t)OG_BLOCK * k;
     }
 }
@@ -42,13 +44,15 @@ static void break_at_ids(const og_window *w, int32_t order, int64_t n, int32_t *
 }
 
 static void fill(const og_part *part, int32_t order, int64_t n, int32_t *const *code, const uint32_t *present) {
+    int32_t width = part->layout.width;
     int backoff = og_addr_layout_of(part->addr)->window.fill == OG_FILL_BACKOFF;
     uint32_t whole = (uint32_t)((UINT64_C(1) << order) - 1);
     for (int64_t i = 0; i < n; i++) {
         uint32_t absent = ~present[i] & whole;
         if (!absent) continue;
         if (backoff) absent = whole & ~((absent & (~absent + 1)) - 1); /* from the first absent one on */
-        for (; absent; absent &= absent - 1) code[__builtin_ctz(absent)][i] = part->fill;
+        for (; absent; absent &= absent - 1)
+            for (int32_t w = 0; w < width; w++) code[__builtin_ctz(absent)][i * width + w] = part->fill;
     }
 }
 
@@ -62,7 +66,7 @@ int og_part_windows(const og_part *part, const og_pack *pack, const og_id_map *i
     int64_t position = first - pack->cu_seqlens[doc];
     *cells = (og_cells){.n = n,
                         .order = part->layout.order,
-                        .width = 1,
+                        .width = part->layout.width,
                         .position = position,
                         .index = document_index(&pack->origin[doc]) + position,
                         .present = s->present};

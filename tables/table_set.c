@@ -17,6 +17,7 @@ static void place_columns(og_table_set *set) {
             const og_addr_layout *l = og_addr_layout_of(part->addr);
             part->column += table->info.first_column;
             if (l->window.max_order > set->order_max) set->order_max = l->window.max_order;
+            if (part->layout.width > set->width_max) set->width_max = part->layout.width;
             if (part->layout.order > set->order_max) set->order_max = part->layout.order;
             if (l->n_columns > set->part_columns_max) set->part_columns_max = l->n_columns;
             for (int32_t k = 0; k < l->n_columns; k++, c++) {

@@ -31,7 +31,7 @@ struct og_table_set {
     int32_t n_tables, n_columns;
     og_column *columns;
     int64_t width;
-    int32_t order_max, part_columns_max; /* sizes of a worker's scratch */
+    int32_t order_max, width_max, part_columns_max; /* sizes of a worker's scratch */
 };
 
 /* table_config.c: the parts and sizes of one table from its map; columns are numbered from

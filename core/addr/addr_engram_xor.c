@@ -155,6 +155,12 @@ static og_status create(const og_config *config, og_addr_impl **out, og_addr_lay
     return OG_OK;
 }
 
+/* With an id map the file decides, and the corpus holds raw ids. */
+static og_status fit(og_config *config, int64_t codes, int32_t width, og_error *err) {
+    (void)width;
+    return og_config_get(config, "id_map") ? OG_OK : og_addr_fit_key(config, "compressed_vocab", codes, err);
+}
+
 static void rows(const og_addr_impl *impl, const og_cells *cells, int64_t *out) {
     if (!impl->ids.map) {
         og_xor_rows(&impl->hash, cells->code, cells->n, out);
@@ -207,4 +213,5 @@ const og_addr_type og_addr_engram_xor = {
     .rows = rows,
     .live = live,
     .constants = constants,
+    .fit = fit,
 };

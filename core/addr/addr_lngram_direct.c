@@ -68,6 +68,16 @@ static og_status create(const og_config *config, og_addr_impl **out, og_addr_lay
     return OG_OK;
 }
 
+static og_status fit(og_config *config, int64_t codes, int32_t width, og_error *err) {
+    int64_t bits = 1;
+    while (codes > INT64_C(1) << bits) bits++;
+    if (bits > 16 && !og_config_get(config, "bits"))
+        return og_fail(err, OG_EINVAL, "%lld codes need %lld bits; a route's code has at most 16", (long long)codes,
+                       (long long)bits);
+    if (width) OG_TRY(og_addr_fit_key(config, "routes", width, err));
+    return og_addr_fit_key(config, "bits", bits, err);
+}
+
 static void rows(const og_addr_impl *impl, const og_cells *cells, int64_t *out) {
     for (int32_t c = 0; c < impl->n_columns; c++) {
         const og_column *column = &impl->columns[c];
@@ -90,4 +100,5 @@ const og_addr_type og_addr_lngram_direct = {
     .create = create,
     .destroy = destroy,
     .rows = rows,
+    .fit = fit,
 };

@@ -62,6 +62,11 @@ static og_status create(const og_config *config, og_addr_impl **out, og_addr_lay
     return OG_OK;
 }
 
+static og_status fit(og_config *config, int64_t codes, int32_t width, og_error *err) {
+    if (width) OG_TRY(og_addr_fit_key(config, "heads", width, err));
+    return og_addr_fit_key(config, "codes_per_head", codes, err);
+}
+
 static void rows(const og_addr_impl *impl, const og_cells *cells, int64_t *out) {
     const int32_t *now = cells->code[0], *before = cells->code[1];
     for (int64_t i = 0; i < cells->n; i++)
@@ -83,4 +88,5 @@ const og_addr_type og_addr_ngrammer = {
     .create = create,
     .destroy = destroy,
     .rows = rows,
+    .fit = fit,
 };

@@ -55,6 +55,9 @@ og_status og_addr_hashed_columns(og_addr_layout *layout, const char *place, cons
 /* A list as it is given, or one number repeated n times; wrong lengths are errors. out [n]. */
 og_status og_addr_expand(const char *place, const char *key, og_i64_list list, int64_t n, int64_t *out, og_error *err);
 
+/* For fit: key = value, unless the config has the key. */
+og_status og_addr_fit_key(og_config *config, const char *key, int64_t value, og_error *err);
+
 /* Appends to a string that grows; *text is og_alloc'ed (NULL at first). */
 og_status og_addr_text(char **text, int64_t *length, int64_t *capacity, og_error *err, const char *format, ...)
     OG_PRINTF(5, 6);

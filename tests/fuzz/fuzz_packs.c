@@ -12,6 +12,7 @@ static const char tables[] =
     "image: {stencil: grid, cells: [[W, N, NE], [NN]], anchor: next, outside: wrap, addressing: "
     "{rows: 97}}\n"
     "audio: {stencil: levels, cells: [[T, L]], levels: [0, 1], addressing: {rows: 97}}\n"
+    "frames: {stencil: positions, across: document, addressing: {scheme: ngrammer, rows: 97}}\n"
     "cross: {stencil: cross, orders: [2, 3], addressing: {rows: 97}}\n";
 
 static void look_up(const og_packs *packs) {

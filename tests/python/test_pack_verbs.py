@@ -172,6 +172,21 @@ def test_audit_hash_of_schemes(tmp_path):
     run("audit", "hash", "--scheme", "welm_knuth32", "--vocab", "131072", "--strict", status=1)
 
 
+def test_audit_hash_of_positions_of_several_codes(tmp_path):
+    svg = tmp_path / "hash.svg"
+    result = json.loads(run("audit", "hash", "--scheme", "lngram_direct,ngrammer", "--vocab", "16,131072", "--json", "-", "--svg", svg).stdout)
+    got = result["hash"]
+    direct = got["lngram_direct/16"]
+    assert all(lag["distinct"] == 16 and lag["changed"] == 1 for lag in direct["lags"]) and not direct["warnings"]
+    assert all(column["collided"] == 0 for column in direct["columns"])  # no hash, no collision
+    assert {column["head"] for column in got["ngrammer/131072"]["columns"]} == {0, 1, 2, 3}
+    # a vocabulary that a scheme cannot take is said, and the others are audited
+    assert result["refused"] == 1 and "131072 codes need 17 bits" in got["lngram_direct/131072"]["refused"]
+    assert "not audited" in svg.read_text()
+    assert "need 17 bits" in run("audit", "hash", "--scheme", "lngram_direct", "--vocab", "131072", status=1).stderr
+    assert "--vocab 16x" in run("audit", "hash", "--vocab", "16x", status=1).stderr
+
+
 def test_audit_hash_of_tables(folder):
     got = json.loads(run("audit", "hash", "--tables", folder / "tables.yaml", "--packs", folder / "train.packs.safetensors", "--json", "-").stdout)["hash"]
     assert set(got) == {"text", "image"}

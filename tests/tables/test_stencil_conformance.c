@@ -9,14 +9,18 @@ static const char line[] = "t4 i2x3 a3x2 t3 i1x2 | i3x2 t5 a2x3 i1x1 | t7 a4x1 i
 /* A config with which each stencil can be made; one of these must do. */
 static const char *const configs[] = {"{}", "{cells: [W]}", "{cells: [T]}", "{cells: [[-1, 0]]}"};
 
+enum { WIDE = 4 }; /* codes of a cell, at most */
+
 typedef struct windows {
-    int32_t code[256][OG_MAX_ORDER];
+    int32_t code[256][OG_MAX_ORDER * WIDE];
     uint32_t present[256];
 } windows;
 
 static void run(const og_stencil_type *type, const og_stencil_impl *impl, const og_stencil_layout *layout,
                 const og_pack *pack, const og_id_map *ids, int64_t step, windows *out) {
-    static int32_t codes[OG_MAX_ORDER][OG_BLOCK];
+    static int32_t codes[OG_MAX_ORDER][OG_BLOCK * WIDE];
+    const int32_t width = layout->width ? layout->width : 1;
+    CHECK(width <= WIDE);
     static int8_t tags[OG_MAX_ORDER][OG_BLOCK];
     int32_t *code[OG_MAX_ORDER];
     int8_t *tag[OG_MAX_ORDER];
@@ -29,7 +33,7 @@ static void run(const og_stencil_type *type, const og_stencil_impl *impl, const 
     for (int64_t d = 0; d < pack->n_docs; d++)
         for (int64_t first = pack->cu_seqlens[d]; first < pack->cu_seqlens[d + 1]; first += step) {
             int64_t rest = pack->cu_seqlens[d + 1] - first;
-            og_cells cells = {.n = rest < step ? rest : step, .order = layout->order, .width = 1};
+            og_cells cells = {.n = rest < step ? rest : step, .order = layout->order, .width = width};
             memset(cells.constant_tag, -9, sizeof cells.constant_tag);
             memset(codes, -1, sizeof codes);
             memset(present, 0xff, sizeof present);
@@ -41,8 +45,11 @@ static void run(const og_stencil_type *type, const og_stencil_impl *impl, const 
                     if (!(present[i] >> k & 1)) continue;
                     int32_t modality = cells.tag[k] ? cells.tag[k][i] : cells.constant_tag[k];
                     CHECK(modality >= 0 && modality < OG_MARKER && layout->sources >> modality & 1);
-                    CHECK(codes[k][i] >= 0 && codes[k][i] < layout->code_limit);
-                    out->code[first + i][k] = codes[k][i];
+                    for (int32_t w = 0; w < width; w++) {
+                        int32_t code_w = codes[k][i * width + w];
+                        CHECK(code_w >= 0 && code_w < layout->code_limit);
+                        out->code[first + i][k * width + w] = code_w;
+                    }
                 }
             }
         }
@@ -135,7 +142,7 @@ int main(void) {
         for (int k = 0; k < n; k++) CHECK(strcmp(og_stencil_types[k]->name, og_stencil_types[n]->name));
     }
     check_type(&og_stencil_template, &pack, og_packs_ids(packs));
-    CHECK(n >= 4 && og_stencil_find("template") == NULL && og_stencil_find("") == NULL);
+    CHECK(n >= 5 && og_stencil_find("template") == NULL && og_stencil_find("") == NULL);
     og_packs_free(packs);
     CHECK(og_alloc_count() == 0);
     return 0;

@@ -17,6 +17,8 @@ static const char *const stencils[] = {
     "{stencil: grid, cells: [[W, N], [NN, WW, NE]], anchor: next, %s%s}",
     "{stencil: grid, cells: [jbig2_t3, [N, W]], outside: wrap, %s%s}",
     "{stencil: grid, cells: [[N, W]], outside: sentinel, anchor: next, %s%s}",
+    "{stencil: positions, modality: audio, %s%s}",
+    "{stencil: positions, modality: audio, across: document, %s%s}",
     "{stencil: cross, modality: image, from: text, %s%s}",
     "{stencil: cross, modality: text, from: image, across: document, %s%s}",
     "{stencil: levels, cells: [[T], [T, L]], levels: [0, 1, 2], %s%s}",

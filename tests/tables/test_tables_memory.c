@@ -10,6 +10,7 @@ static og_error err;
 static const char tables[] = "text: {orders: [2, 3], addressing: {rows: 97}}\n"
                              "image: {stencil: grid, cells: [[W], [jbig2_t3]], addressing: {rows: 97}}\n"
                              "audio: {stencil: levels, cells: [[T, L]], levels: [1]}\n"
+                             "frames: {stencil: positions, addressing: {scheme: shuffled, of: {scheme: ngrammer}}}\n"
                              "cross: {stencil: cross, addressing: {scheme: mix64, orders: [2]}}\n";
 static const char two[] = "image: {stencil: grid, cells: [[W], half3x3], addressing: {rows: 97}}\n";
 

@@ -15,7 +15,8 @@ OG_BEGIN
 
 typedef struct og_column {
     int32_t order; /* cells its key is made of */
-    int32_t head;  /* its number among the columns of this order */
+    int32_t head;  /* its number among the columns of this order; of a position of several codes it reads number
+                      head % width alone */
     int64_t rows;  /* ids are in [base, base + rows) */
     int64_t base;  /* 0, or the exclusive cumulative sum of the columns before (global rows) */
 } og_column;
@@ -48,12 +49,18 @@ typedef struct og_addr_type {
     void (*signs)(const og_addr_impl *impl, const og_cells *cells, int32_t *signs);
     /* Optional: constants that a checkpoint must carry (multipliers, primes) as a JSON object; og_release. */
     og_status (*constants)(const og_addr_impl *impl, char **json, og_error *err);
+    /* Optional (NULL: the key vocab, where there is one): og_addr_fit's part of this scheme. */
+    og_status (*fit)(og_config *config, int64_t codes, int32_t width, og_error *err);
 } og_addr_type;
 
 extern OG_API const og_addr_type *const og_addr_types[];   /* ends with NULL */
 OG_API const og_addr_type *og_addr_find(const char *name); /* NULL when unknown */
 
 typedef struct og_addr og_addr;
+
+/* Sets those keys of {scheme: NAME, ...} that a corpus decides and that are absent: codes are in [0, codes), width of
+ * them a position (0: as many as the scheme's own default). OG_EINVAL says why a scheme cannot take so many. */
+OG_API og_status og_addr_fit(og_config *config, int64_t codes, int32_t width, og_error *err) OG_MUST_USE;
 
 /* {scheme: NAME, ...the scheme's keys, window: {...}}; the tree is copied. An unknown scheme names the nearest. */
 OG_API og_status og_addr_new(const og_config *config, og_addr **out, og_error *err) OG_MUST_USE;

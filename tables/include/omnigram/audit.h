@@ -8,7 +8,8 @@
 OG_BEGIN
 
 typedef struct og_hash_options {
-    int64_t vocab;    /* V: codes are drawn from [0, V); the scheme must take them */
+    int64_t vocab;    /* V: codes are drawn from [0, V); the scheme must take them. Where a position has several, each
+                         is drawn by itself */
     int64_t edits;    /* random edits of each cell; 0: 65536 */
     int32_t contexts; /* random contexts that each cell's sweep is averaged over; 0: as many as make
                          2^20 n-grams, 1 .. 64 */
@@ -56,6 +57,10 @@ typedef struct og_hash_report {
     char (*warnings)[200]; /* what a user must know, worst first */
     int32_t n_warnings;
 } og_hash_report;
+
+/* The addressing of {scheme: NAME, ...} for V codes: what og_addr_fit sets, and an eos below V. OG_EINVAL says why a
+ * scheme cannot take so many codes. */
+OG_API og_status og_hash_addr(const og_config *addressing, int64_t vocab, og_addr **out, og_error *err) OG_MUST_USE;
 
 /* Pure; the same numbers for any pool. OG_EINVAL when the scheme does not take codes up to V. */
 OG_API og_status og_hash_audit(const og_addr *addr, const og_hash_options *options, og_pool *pool, og_hash_report **out,

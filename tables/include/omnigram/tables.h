@@ -11,10 +11,12 @@ OG_BEGIN
 typedef struct og_stencil_impl og_stencil_impl;
 typedef struct og_stencil_layout {
     int32_t order;       /* cells; an n-gram of order n is the first n of them */
+    int32_t width;       /* codes of a cell (0: one); scheme and stencil agree about it */
     int32_t modality;    /* of the positions it applies to; elsewhere its n-grams do not exist */
     int32_t anchor_next; /* 0: cell 0 is the current code; 1: the cells are those seen from the next code's place */
     uint32_t sources;    /* bit 1 << OG_TEXT ...: modalities whose codes are cells */
-    int64_t code_limit;  /* codes of all cells are in [0, code_limit): id - base of the modality, or a sentinel */
+    int64_t code_limit;  /* codes of all cells are in [0, code_limit): id - base of the modality, or a sentinel; where a
+                          cell has several, id - base of its level */
 } og_stencil_layout;     /* every stencil looks at earlier tokens only; one that is asked to look ahead refuses */
 typedef struct og_stencil_type {
     uint32_t abi;
@@ -24,8 +26,9 @@ typedef struct og_stencil_type {
                         og_stencil_layout *layout, og_error *err);
     void (*destroy)(og_stencil_impl *impl);
     /* Codes (id - base) of windows first .. first + cells->n - 1, all of one document, into the caller's arrays code[k]
-     * (each OG_BLOCK) and present[i], bit k = cell k is there; 0 where the stencil does not apply. Codes of absent
-     * cells are not read. The stencil sets cells->constant_tag, or writes tag[k] and points cells->tag[k] at it. */
+     * (each [OG_BLOCK][width]) and present[i], bit k = cell k is there; 0 where the stencil does not apply. Codes of
+     * absent cells are not read. The stencil sets cells->constant_tag, or writes tag[k] and points cells->tag[k] at it.
+     */
     void (*cells)(const og_stencil_impl *impl, const og_pack *pack, const og_id_map *ids, int64_t first,
                   og_cells *cells, int32_t *const *code, int8_t *const *tag, uint32_t *present);
 } og_stencil_type;
