@@ -14,27 +14,24 @@ void og_bench_gather_plain(const void *table, int64_t stride, const int64_t *ids
         memcpy((char *)out + i * row_bytes, (const char *)table + ids[i] * stride, (size_t)row_bytes);
 }
 
-/* A place in [0, rows) by multiplication of 32 random bits; rows < 2^32 in every benchmark. */
-static inline int64_t place(uint64_t *state, int64_t rows) {
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (int64_t)((*state >> 32) * (uint64_t)rows >> 32);
-}
-
-void og_bench_gather_ceiling(const void *table, int64_t stride, int64_t rows, uint64_t seed, int64_t n,
-                             int64_t row_bytes, int32_t stream, void *out) {
-    enum { AHEAD = 32 };
+void og_bench_gather_ceiling(const void *table, int64_t stride, int64_t rows, const int64_t *ids, uint64_t seed,
+                             int64_t n, int64_t row_bytes, int32_t stream, void *out) {
     const og_row_ops *ops = og_row_ops_of(og_cpu_level());
-    const char *ring[AHEAD];
-    stream = stream && (uintptr_t)out % 64 == 0 && row_bytes % 64 == 0;
-    uint64_t state = og_splitmix64(seed);
-    for (int64_t i = 0; i < n + AHEAD; i++) {
-        if (i >= AHEAD)
-            ops->copy((uint8_t *)out + (i - AHEAD) * row_bytes, (const uint8_t *)ring[i % AHEAD], row_bytes, stream);
-        if (i >= n) continue;
-        const char *row = (const char *)table + place(&state, rows) * stride;
-        for (int64_t b = 0; b < row_bytes; b += 64) __builtin_prefetch(row + b, 0, 2);
-        ring[i % AHEAD] = row;
-    }
+    og_gather g = {.values = table,
+                   .value_stride = stride,
+                   .value_bytes = row_bytes,
+                   .rows = ids,
+                   .row_step = 1,
+                   .prefetch = 32,
+                   .far = 1,
+                   .stream = stream,
+                   .out_bytes = row_bytes,
+                   .out = out,
+                   .out_stride = row_bytes};
+    if (ids)
+        ops->gather(&g, n);
+    else
+        ops->draw(&g, n, og_splitmix64(seed), rows);
 }
 
 void og_bench_adagrad_plain(void *table, int64_t stride, int64_t state_offset, const int64_t *ids, int64_t n,

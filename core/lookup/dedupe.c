@@ -167,19 +167,26 @@ int64_t og_dedupe(const int64_t *ids, int64_t n, int64_t *distinct, int64_t *inv
 double og_distinct_share(const int64_t *ids, int64_t step, int64_t n) {
     /* Ids whose hash falls in one part of `parts` are looked at, all copies of each: an unbiased sample of groups. */
     enum { SLOTS = 4096 };
+    const uint64_t mix = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t seen[SLOTS];
     if (n < 2) return 1;
     int shift = 0;
     while (n >> shift > 1024) shift++;
     memset(seen, 0xff, sizeof seen);
+    /* Few are picked and none can be foreseen: they are picked without a branch first. */
+    enum { BLOCK = 256 };
+    uint64_t picked[SLOTS / 2 + BLOCK];
     int64_t total = 0, distinct = 0;
-    for (int64_t i = 0; i < n && total < SLOTS / 2; i++) {
-        uint64_t id = (uint64_t)ids[i * step];
-        uint64_t hash = id * UINT64_C(0x9e3779b97f4a7c15);
-        if (shift && hash >> (64 - shift)) continue;
-        if ((int64_t)id < 0) continue; /* absent */
-        total++;
-        uint64_t slot = (hash >> 20) % SLOTS;
+    for (int64_t at = 0; at < n && total < SLOTS / 2; at += BLOCK)
+        for (int64_t i = at; i < n && i < at + BLOCK; i++) {
+            uint64_t id = (uint64_t)ids[i * step];
+            picked[total] = id;
+            total += !(id * mix >> 1 >> (63 - shift)) & ((int64_t)id >= 0); /* negative: absent */
+        }
+    if (total > SLOTS / 2) total = SLOTS / 2;
+    for (int64_t i = 0; i < total; i++) {
+        uint64_t id = picked[i];
+        uint64_t slot = (id * mix >> 20) % SLOTS;
         while (seen[slot] != UINT64_MAX && seen[slot] != id) slot = (slot + 1) % SLOTS;
         distinct += seen[slot] == UINT64_MAX;
         seen[slot] = id;

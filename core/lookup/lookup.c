@@ -39,10 +39,12 @@ og_status og_lookup_new(const og_lookup_plan *plan, og_lookup **out, og_error *e
     l->ops = og_row_ops_of(og_cpu_level());
     l->next_ticket = l->first_waiting = 1;
     l->columns = og_alloc_zero(plan->n_columns, sizeof *l->columns);
+    l->period = plan->n_columns * ((63 + (int64_t)plan->n_columns) / plan->n_columns); /* 64 and more: loops are wide */
+    l->limits = og_alloc(2 * l->period, sizeof *l->limits);
     l->scratch = og_alloc_zero(plan->threads + 1, sizeof *l->scratch);
     l->workers = og_alloc_zero(plan->threads, sizeof *l->workers);
     l->jobs = og_alloc_zero(plan->in_flight, sizeof *l->jobs);
-    if (!l->columns || !l->scratch || !l->workers || !l->jobs) {
+    if (!l->columns || !l->limits || !l->scratch || !l->workers || !l->jobs) {
         og_lookup_free(l);
         return og_fail(err, OG_ENOMEM, "no memory for a lookup of %d columns", plan->n_columns);
     }
@@ -55,6 +57,10 @@ og_status og_lookup_new(const og_lookup_plan *plan, og_lookup **out, og_error *e
         column->out_bytes = column->store->dim * value_bytes;
         column->convert = l->ops->convert[column->store->dtype - OG_F32][plan->out_dtype - OG_F32];
         l->width += column->store->dim;
+    }
+    for (int64_t i = 0; i < l->period; i++) {
+        l->limits[i] = (uint64_t)l->columns[i % plan->n_columns].base;
+        l->limits[l->period + i] = (uint64_t)l->columns[i % plan->n_columns].store->rows;
     }
     l->out_row_bytes = l->width * value_bytes;
     og_status status = og_lookup_start(l, err);
@@ -80,6 +86,7 @@ void og_lookup_free(og_lookup *l) {
         for (int32_t i = 0; i <= l->threads; i++) og_release(l->scratch[i].memory);
     og_release(l->scratch);
     og_release(l->columns);
+    og_release(l->limits);
     og_release(l->workers);
     og_release(l->jobs);
     og_release(l);
@@ -89,16 +96,8 @@ int64_t og_lookup_width(const og_lookup *lookup) { return lookup->width; }
 
 og_status og_lookup_check(const og_lookup *l, const int64_t *rows, int64_t n, og_error *err) {
     if (n < 0) return og_fail(err, OG_EINVAL, "lookup of %lld rows: the count is negative", (long long)n);
-    uint64_t bad = 0;
     int32_t columns = l->n_columns;
-    for (int32_t c = 0; c < columns; c++) {
-        uint64_t base = (uint64_t)l->columns[c].base, limit = (uint64_t)l->columns[c].store->rows;
-        for (int64_t i = 0; i < n; i++) {
-            uint64_t id = (uint64_t)rows[i * columns + c];
-            bad |= (uint64_t)(id - base >= limit) & (uint64_t)(id != (uint64_t)OG_ROW_NONE);
-        }
-    }
-    if (!bad) return OG_OK;
+    if (!l->ops->outside(rows, n * columns, l->limits, l->limits + l->period, l->period)) return OG_OK;
     for (int64_t i = 0; i < n * columns; i++) {
         const og_lookup_column *column = &l->columns[i % columns];
         int64_t id = rows[i];

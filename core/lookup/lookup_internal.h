@@ -37,6 +37,8 @@ enum { OG_REMEMBERED = 1024 }; /* finished tickets whose end is known; older one
 
 struct og_lookup {
     og_lookup_column *columns;
+    uint64_t *limits; /* base[period], rows[period] of the columns in turn, for the check of ids */
+    int64_t period;
     int32_t n_columns, threads, in_flight, dedupe, out_dtype;
     int64_t width, out_row_bytes;
     const og_row_ops *ops;

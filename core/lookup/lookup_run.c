@@ -38,8 +38,7 @@ static og_gather gather_of(const og_lookup *l, int32_t c, const int64_t *rows, u
         .out = out + column->out_offset,
         .out_stride = l->out_row_bytes,
     };
-    g.stream = !g.convert && g.out_bytes >= STREAM_LEAST_BYTES && batch_bytes >= stream_least_batch &&
-               g.out_stride % 64 == 0 && (uintptr_t)g.out % 64 == 0 && g.out_bytes % 64 == 0;
+    g.stream = !g.convert && g.out_bytes >= STREAM_LEAST_BYTES && batch_bytes >= stream_least_batch;
     g.far = g.stream || batch_bytes < stream_least_batch;
     int64_t most = FAR_BYTES / g.value_bytes;
     g.prefetch = g.far ? (int32_t)(most < 2 ? 2 : most < FAR_ROWS ? most : FAR_ROWS) : NEAR_ROWS;
@@ -99,7 +98,10 @@ static int64_t gather_sorted(const og_lookup *l, const og_gather *g, int64_t n, 
 
 static int64_t count_absent(const og_gather *g, int64_t n) {
     int64_t absent = 0;
-    for (int64_t i = 0; i < n; i++) absent += g->rows[i * g->row_step] < 0;
+    if (g->row_step == 1) /* a loop that vectorises */
+        for (int64_t i = 0; i < n; i++) absent += g->rows[i] < 0;
+    else
+        for (int64_t i = 0; i < n; i++) absent += g->rows[i * g->row_step] < 0;
     return absent;
 }
 

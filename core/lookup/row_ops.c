@@ -7,6 +7,8 @@ static inline void copy_lines(uint8_t *out, const uint8_t *row, int64_t lines, i
     (void)stream;
     memcpy(out, row, (size_t)lines * 64);
 }
+static inline void copy_part(uint8_t *out, const uint8_t *row, int64_t bytes) { memcpy(out, row, (size_t)bytes); }
+#define OG_STREAMS  0
 #define OG_FENCE()  (void)0
 #define OG_OPS      og_row_ops_c
 #define OG_OPS_NAME "c"

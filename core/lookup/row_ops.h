@@ -19,7 +19,7 @@ typedef struct og_gather {
     int32_t group;
     int32_t prefetch;       /* rows ahead; 0: none */
     int32_t far;            /* 1: prefetch into the second-level cache, for a long distance */
-    int32_t stream;         /* 1: write past the caches (out and out_stride are multiples of 64) */
+    int32_t stream;         /* 1: write past the caches; best where out and out_stride are multiples of 64 */
     og_convert_fn *convert; /* NULL: the bytes as they are */
     const int64_t *rows;    /* ids of the column, row_step apart; negative: zeros */
     int64_t row_step, base;
@@ -40,6 +40,12 @@ typedef struct og_row_ops {
     const char *name;
     void (*gather)(const og_gather *g, int64_t n);
     void (*copy)(uint8_t *out, const uint8_t *row, int64_t bytes, int32_t stream);
+    /* 1: some id is neither OG_ROW_NONE nor in [base, base + limit) of its column. base and limit repeat the columns'
+     * over a period, so that one loop over all ids does without a column's number. */
+    int32_t (*outside)(const int64_t *ids, int64_t n, const uint64_t *base, const uint64_t *limit, int64_t period);
+    /* What a gather of n of `rows` rows costs without ids: benchmarks only. Reads values, value_stride, out,
+     * out_stride, out_bytes, stream. */
+    void (*draw)(const og_gather *g, int64_t n, uint64_t seed, int64_t rows);
     /* og_dedupe of ids in [least, least + 64 * words) */
     int64_t (*rank)(const int64_t *ids, int64_t n, int64_t least, og_rank_word *word, int64_t words, int64_t *distinct,
                     int64_t *inverse);

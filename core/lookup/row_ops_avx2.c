@@ -16,6 +16,8 @@ static inline void copy_lines(uint8_t *out, const uint8_t *row, int64_t lines, i
         }
     }
 }
+static inline void copy_part(uint8_t *out, const uint8_t *row, int64_t bytes) { memcpy(out, row, (size_t)bytes); }
+#define OG_STREAMS 1
 #define OG_FENCE() _mm_sfence()
 
 #define OG_OWN_F16

@@ -3,31 +3,31 @@
 
 #include <immintrin.h>
 
+#define OG_FOUR_LINES(store)                                                                                           \
+    for (; row != fours; out += 256, row += 256) {                                                                     \
+        __m512i a = _mm512_loadu_si512(row), b = _mm512_loadu_si512(row + 64);                                         \
+        __m512i c = _mm512_loadu_si512(row + 128), d = _mm512_loadu_si512(row + 192);                                  \
+        store((void *)out, a);                                                                                         \
+        store((void *)(out + 64), b);                                                                                  \
+        store((void *)(out + 128), c);                                                                                 \
+        store((void *)(out + 192), d);                                                                                 \
+    }                                                                                                                  \
+    for (; row != end; out += 64, row += 64) store((void *)out, _mm512_loadu_si512(row));
+
 static inline void copy_lines(uint8_t *out, const uint8_t *row, int64_t lines, int32_t stream) {
-    int64_t i = 0;
+    const uint8_t *fours = row + (lines & ~INT64_C(3)) * 64, *end = row + lines * 64;
     if (stream) {
-        for (; i + 4 <= lines; i += 4, out += 256, row += 256) {
-            __m512i a = _mm512_loadu_si512(row), b = _mm512_loadu_si512(row + 64);
-            __m512i c = _mm512_loadu_si512(row + 128), d = _mm512_loadu_si512(row + 192);
-            _mm512_stream_si512((__m512i *)(void *)out, a);
-            _mm512_stream_si512((__m512i *)(void *)(out + 64), b);
-            _mm512_stream_si512((__m512i *)(void *)(out + 128), c);
-            _mm512_stream_si512((__m512i *)(void *)(out + 192), d);
-        }
-        for (; i < lines; i++, out += 64, row += 64)
-            _mm512_stream_si512((__m512i *)(void *)out, _mm512_loadu_si512(row));
-        return;
+        OG_FOUR_LINES(_mm512_stream_si512)
+    } else {
+        OG_FOUR_LINES(_mm512_storeu_si512)
     }
-    for (; i + 4 <= lines; i += 4, out += 256, row += 256) {
-        __m512i a = _mm512_loadu_si512(row), b = _mm512_loadu_si512(row + 64);
-        __m512i c = _mm512_loadu_si512(row + 128), d = _mm512_loadu_si512(row + 192);
-        _mm512_storeu_si512(out, a);
-        _mm512_storeu_si512(out + 64, b);
-        _mm512_storeu_si512(out + 128, c);
-        _mm512_storeu_si512(out + 192, d);
-    }
-    for (; i < lines; i++, out += 64, row += 64) _mm512_storeu_si512(out, _mm512_loadu_si512(row));
 }
+
+static inline void copy_part(uint8_t *out, const uint8_t *row, int64_t bytes) { /* 1 to 63 */
+    __mmask64 keep = ~UINT64_C(0) >> (64 - bytes);
+    _mm512_mask_storeu_epi8(out, keep, _mm512_maskz_loadu_epi8(keep, row));
+}
+#define OG_STREAMS 1
 #define OG_FENCE() _mm_sfence()
 
 #define OG_OWN_F16

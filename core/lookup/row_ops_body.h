@@ -1,51 +1,131 @@
 /* row_ops_body.h: the kernels of row_ops.h, compiled once for each instruction set. The including file defines OG_OPS
- * (the name of the table), OG_OPS_NAME, copy_lines (whole 64-byte lines, with or without streaming stores) and
- * OG_FENCE; the loops vectorise for its flags. */
+ * (the name of the table), OG_OPS_NAME, OG_STREAMS (1 where there are stores past the caches), copy_lines (whole
+ * 64-byte lines, with or without such stores), copy_part (less than a line) and OG_FENCE; the loops vectorise for its
+ * flags. */
 #include "lookup/row_ops.h"
 #include "store/numbers.h"
 #include "store/prefetch.h"
 
+#include <omnigram/addr.h>
+
 #include <string.h>
 
+/* Stores past the caches want whole lines of the output; the ends of a row that share a line with its neighbours are
+ * stored as usual. */
 static inline void copy_row(uint8_t *out, const uint8_t *row, int64_t bytes, int32_t stream) {
+    if (OG_STREAMS && stream) {
+        int64_t head = (int64_t)(-(uintptr_t)out & 63);
+        if (head) {
+            if (head > bytes) head = bytes;
+            copy_part(out, row, head);
+            out += head;
+            row += head;
+            bytes -= head;
+        }
+    }
     int64_t lines = bytes / 64;
     copy_lines(out, row, lines, stream);
-    if (bytes % 64) memcpy(out + lines * 64, row + lines * 64, (size_t)(bytes % 64));
+    if (bytes % 64) copy_part(out + lines * 64, row + lines * 64, bytes % 64);
 }
 
 static void copy(uint8_t *out, const uint8_t *row, int64_t bytes, int32_t stream) { copy_row(out, row, bytes, stream); }
 
+static inline void prefetch_values(const uint8_t *row, int64_t bytes, int32_t far) {
+    if (far)
+        og_prefetch_far(row, bytes);
+    else
+        og_prefetch_near(row, bytes);
+}
+
+enum { IDS_AHEAD = 128 };
+
+/* Rows as they are. The fields are read once: a store of bytes may change *g for all the compiler knows, and what it
+ * then does between two rows is time in which fewer of their lines are on the way (a sixth at 512 bytes a row). */
+static inline __attribute__((always_inline)) void gather_values(const og_gather *g, int64_t n, int64_t bytes,
+                                                                int32_t far, int32_t stream) {
+    const uint8_t *values = g->values;
+    const int64_t *rows = g->rows;
+    const int64_t step = g->row_step, base = g->base, stride = g->value_stride;
+    const int64_t out_stride = g->out_stride, ahead = g->prefetch < n ? g->prefetch : n;
+    uint8_t *out = g->out;
+    for (int64_t i = 0; i < ahead; i++)
+        if (rows[i * step] >= 0) prefetch_values(values + (rows[i * step] - base) * stride, bytes, far);
+    for (int64_t i = 0; i < n; i++, out += out_stride) {
+        if (ahead && i < n - ahead) {
+            /* The rows have driven the ids out of the first level since they were checked. */
+            __builtin_prefetch((const void *)((uintptr_t)(rows + i * step) + (uintptr_t)step * 8 * IDS_AHEAD), 0, 3);
+            int64_t next = rows[(i + ahead) * step];
+            if (next >= 0) prefetch_values(values + (next - base) * stride, bytes, far);
+        }
+        int64_t id = rows[i * step];
+        if (id < 0)
+            memset(out, 0, (size_t)bytes);
+        else
+            copy_row(out, values + (id - base) * stride, bytes, stream);
+    }
+}
+
 static inline void prefetch_row(const og_gather *g, int64_t i) {
     int64_t id = g->rows[i * g->row_step];
     if (id < 0) return;
-    const uint8_t *row = g->values + (id - g->base) * g->value_stride;
-    if (g->far)
-        og_prefetch_far(row, g->value_bytes);
-    else
-        og_prefetch_near(row, g->value_bytes);
+    prefetch_values(g->values + (id - g->base) * g->value_stride, g->value_bytes, g->far);
     if (g->scales) og_prefetch_near(g->scales + (id - g->base) * g->scale_stride, 1);
 }
 
-static void gather(const og_gather *g, int64_t n) {
+static void gather_converted(const og_gather *g, int64_t n) {
     int64_t ahead = g->prefetch;
     for (int64_t i = 0; i < ahead && i < n; i++) prefetch_row(g, i);
     for (int64_t i = 0; i < n; i++) {
         if (ahead && i + ahead < n) prefetch_row(g, i + ahead);
         int64_t id = g->rows[i * g->row_step];
         uint8_t *out = g->out + i * g->out_stride;
-        if (id < 0) {
+        if (id < 0)
             memset(out, 0, (size_t)g->out_bytes);
-            continue;
-        }
-        const uint8_t *values = g->values + (id - g->base) * g->value_stride;
-        if (!g->convert)
-            copy_row(out, values, g->out_bytes, g->stream);
         else
-            g->convert(values, g->scales ? g->scales + (id - g->base) * g->scale_stride : NULL, out, g->dim, g->group);
+            g->convert(g->values + (id - g->base) * g->value_stride,
+                       g->scales ? g->scales + (id - g->base) * g->scale_stride : NULL, out, g->dim, g->group);
     }
-    if (g->stream) OG_FENCE();
 }
 
+/* Copies of usual sizes are straight code. */
+#define OG_GATHER_VALUES(name, far, stream)                                                                            \
+    static void name(const og_gather *g, int64_t n) {                                                                  \
+        switch (g->out_bytes) {                                                                                        \
+        case 256: gather_values(g, n, 256, far, stream); break;                                                        \
+        case 512: gather_values(g, n, 512, far, stream); break;                                                        \
+        case 1024: gather_values(g, n, 1024, far, stream); break;                                                      \
+        default: gather_values(g, n, g->out_bytes, far, stream); break;                                                \
+        }                                                                                                              \
+    }
+OG_GATHER_VALUES(gather_near, 0, 0)
+OG_GATHER_VALUES(gather_far, 1, 0)
+OG_GATHER_VALUES(gather_past, 1, 1)
+
+static void gather(const og_gather *g, int64_t n) {
+    if (g->convert) {
+        gather_converted(g, n);
+    } else if (g->stream) {
+        gather_past(g, n);
+        OG_FENCE();
+    } else {
+        (g->far ? gather_far : gather_near)(g, n);
+    }
+}
+
+static int32_t outside(const int64_t *restrict ids, int64_t n, const uint64_t *restrict base,
+                       const uint64_t *restrict limit, int64_t period) {
+    uint64_t bad = 0;
+    for (int64_t at = 0; at < n; at += period) {
+        int64_t here = n - at < period ? n - at : period;
+        for (int64_t i = 0; i < here; i++) {
+            uint64_t id = (uint64_t)ids[at + i];
+            bad |= (uint64_t)(id - base[i] >= limit[i]) & (uint64_t)(id != (uint64_t)OG_ROW_NONE);
+        }
+    }
+    return bad != 0;
+}
+
+#include "lookup/draw_body.h"
 #include "lookup/rank_body.h"
 
 /* Types without scales: one loop each. */
@@ -121,6 +201,8 @@ const og_row_ops OG_OPS = {
     .name = OG_OPS_NAME,
     .gather = gather,
     .copy = copy,
+    .outside = outside,
+    .draw = draw,
     .rank = rank,
     .convert = {{NULL, f32_to_bf16, f32_to_f16},
                 {bf16_to_f32, NULL, bf16_to_f16},

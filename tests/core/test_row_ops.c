@@ -85,14 +85,15 @@ static void gathers_alike(const og_row_ops *ops) {
     for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++)
         for (int32_t prefetch = 0; prefetch <= 128; prefetch += 32)
             for (int32_t stream = 0; stream < 2; stream++)
-                for (int64_t shift = 0; shift < 4; shift++) { /* outputs that are not aligned */
+                for (int64_t at = 0; at < 6; at++) { /* outputs that are not aligned */
+                    const int64_t shift = (const int64_t[]){0, 1, 2, 3, 16, 63}[at];
                     og_gather g = {.values = table,
                                    .value_stride = 1088,
                                    .value_bytes = sizes[z],
                                    .dim = sizes[z],
                                    .prefetch = prefetch,
                                    .far = stream,
-                                   .stream = stream && sizes[z] % 64 == 0 && shift == 0,
+                                   .stream = stream,
                                    .rows = ids,
                                    .row_step = 1,
                                    .base = 5,
@@ -107,6 +108,65 @@ static void gathers_alike(const og_row_ops *ops) {
                     ops->gather(&g, N);
                     CHECK(memcmp(want, got, N * 1152 + 128) == 0);
                 }
+    og_release(table);
+    og_release(want);
+    og_release(got);
+}
+
+/* One id at a time out of range, at every place of a period and past it; absent ones are in every column. */
+static void finds_outside(const og_row_ops *ops) {
+    enum { PERIOD = 66, N = 3 * PERIOD + 5 };
+    static uint64_t base[PERIOD], limit[PERIOD];
+    static int64_t ids[N];
+    for (int i = 0; i < PERIOD; i++) {
+        base[i] = (uint64_t)(i % 3) * 1000;
+        limit[i] = (uint64_t)(i % 3) == 2 ? UINT64_C(1) << 40 : 7 + (uint64_t)(i % 3);
+    }
+    for (int i = 0; i < N; i++)
+        ids[i] = i % 5 == 0 ? -1 : (int64_t)(base[i % PERIOD] + og_random_below(3, (uint64_t)i, limit[i % PERIOD]));
+    CHECK(!ops->outside(ids, 0, base, limit, PERIOD));
+    for (int64_t n = 1; n <= N; n++) CHECK(!ops->outside(ids, n, base, limit, PERIOD));
+    for (int i = 0; i < N; i++) {
+        int64_t kept = ids[i], first = (int64_t)base[i % PERIOD], rows = (int64_t)limit[i % PERIOD];
+        const int64_t bad[] = {first + rows, first - 1 == -1 ? -2 : first - 1, INT64_MIN, INT64_MAX};
+        for (int k = 0; k < 4; k++) {
+            ids[i] = bad[k];
+            CHECK(ops->outside(ids, N, base, limit, PERIOD));
+            CHECK(!ops->outside(ids, i, base, limit, PERIOD));
+        }
+        ids[i] = first + rows - 1;
+        CHECK(!ops->outside(ids, N, base, limit, PERIOD));
+        ids[i] = kept;
+    }
+}
+
+/* The ceiling reads whole rows of the table and no others. */
+static void draws_rows(const og_row_ops *ops) {
+    enum { ROWS = 19, N = 100, STRIDE = 1088 };
+    const int64_t sizes[] = {64, 200, 512, 1024};
+    uint8_t *table = og_alloc(ROWS * STRIDE, 1), *want = og_alloc(N * STRIDE, 1), *got = og_alloc(N * STRIDE, 1);
+    fill_bytes(table, ROWS * STRIDE, 3, 0);
+    for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++)
+        for (int32_t stream = 0; stream < 2; stream++) {
+            og_gather g = {.values = table,
+                           .value_stride = STRIDE,
+                           .stream = stream,
+                           .out_bytes = sizes[z],
+                           .out = got,
+                           .out_stride = STRIDE};
+            memset(want, 0xee, N * STRIDE);
+            memset(got, 0xee, N * STRIDE);
+            ops->draw(&g, N, 5, ROWS);
+            uint32_t seen = 0;
+            for (int i = 0; i < N; i++)
+                for (int row = 0; row < ROWS; row++) {
+                    if (memcmp(got + i * STRIDE, table + row * STRIDE, (size_t)sizes[z])) continue;
+                    memcpy(want + i * STRIDE, got + i * STRIDE, (size_t)sizes[z]);
+                    seen |= UINT32_C(1) << row;
+                }
+            CHECK(memcmp(want, got, N * STRIDE) == 0);
+            CHECK(seen == (UINT32_C(1) << ROWS) - 1);
+        }
     og_release(table);
     og_release(want);
     og_release(got);
@@ -160,6 +220,8 @@ int main(void) {
         for (int from = 0; from < OG_ROW_TYPES; from++)
             for (int to = 0; to < OG_OUT_TYPES; to++) converts_alike(ops, from, to);
         gathers_alike(ops);
+        finds_outside(ops);
+        draws_rows(ops);
         updates_alike(updates);
         printf("level %s: equal to plain C\n", ops->name);
     }

@@ -10,11 +10,12 @@ OG_BEGIN
 /* out[i] = row ids[i]: one memcpy a row. */
 OG_API void og_bench_gather_plain(const void *table, int64_t stride, const int64_t *ids, int64_t n, int64_t row_bytes,
                                   void *out);
-/* The ceiling of a gather: n rows of row_bytes from places that a counter gives, prefetched, written to the same
- * output. No ids are read, nothing is checked. stream: 1 writes past the caches; a measurement takes the better of the
- * two. */
-OG_API void og_bench_gather_ceiling(const void *table, int64_t stride, int64_t rows, uint64_t seed, int64_t n,
-                                    int64_t row_bytes, int32_t stream, void *out);
+/* The ceiling of a gather: n of `rows` rows of row_bytes from places that a generator draws, prefetched, copied by the
+ * instructions that lookups use and written to the same output; no ids are read, nothing is checked or counted. ids not
+ * NULL: the rows that these name, which costs 8 more bytes read a row. stream: 1 writes past the caches; a measurement
+ * takes the better of the two. */
+OG_API void og_bench_gather_ceiling(const void *table, int64_t stride, int64_t rows, const int64_t *ids, uint64_t seed,
+                                    int64_t n, int64_t row_bytes, int32_t stream, void *out);
 /* Row-wise Adagrad on bf16 rows in the order of ids, duplicates one after the other; state: one f32 at state_offset of
  * a row. */
 OG_API void og_bench_adagrad_plain(void *table, int64_t stride, int64_t state_offset, const int64_t *ids, int64_t n,
