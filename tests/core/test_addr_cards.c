@@ -39,6 +39,33 @@ static void each_sequence_has_its_own_history(void) {
     og_addr_free(addr);
 }
 
+/* A batch of requests with 2 new tokens and 1 is no pack of two documents, whatever their lengths look like: each is
+ * what it is in its own sequence, before or after the other. */
+static void short_requests_are_no_pack(void) {
+    og_error err;
+    og_addr *addr = made("{scheme: mix64, orders: [2, 3], rows: 1000003}");
+    const og_addr_layout *l = og_addr_layout_of(addr);
+    static const int32_t whole[2][5] = {{1, 2, 3, 4, 5}, {9, 8, 7, 6, 5}};
+    static const int64_t fresh[2] = {2, 1}; /* new tokens of each request */
+    int64_t want[2][5][2], got[2][2];
+    for (int order = 0; order < 2; order++)
+        for (int k = 0; k < 2; k++) {
+            int i = order ? 1 - k : k;
+            og_stream all = {.codes = whole[i], .n = 5, .width = 1};
+            CHECK_OK(og_addr_map(addr, &all, NULL, NULL, want[i][0], NULL, NULL, &err));
+            void *memory = og_alloc(og_history_bytes(&l->window, 1), 1);
+            og_history *history = og_history_reset(memory, &l->window, 1);
+            int64_t seen = 5 - fresh[i];
+            og_stream before = {.codes = whole[i], .n = seen, .width = 1},
+                      now = {.codes = whole[i] + seen, .n = fresh[i], .width = 1};
+            CHECK_OK(og_history_push(history, &l->window, &before, &err));
+            CHECK_OK(og_addr_map(addr, &now, history, NULL, got[0], NULL, NULL, &err));
+            CHECK(!memcmp(got, want[i][seen], (size_t)fresh[i] * sizeof got[0]));
+            og_release(memory);
+        }
+    og_addr_free(addr);
+}
+
 /* A placeholder of a token that was not sampled yet is refused, and nothing was seen of it. */
 static void a_placeholder_is_never_hashed(void) {
     static const char *const schemes[] = {"{scheme: mix64}", "{scheme: welm_oe}", "{scheme: deepseek_engram}",
@@ -138,6 +165,7 @@ static void rows_are_64_bit(void) {
 
 int main(void) {
     each_sequence_has_its_own_history();
+    short_requests_are_no_pack();
     a_placeholder_is_never_hashed();
     constants_come_from_the_config_alone();
     cells_are_checked();
