@@ -140,6 +140,36 @@ static void test_synthetic(void) {
 }
 
 /* Files that break each rule, and documents over them. */
+/* Fewer documents than workers, and a number that they do not divide: each is there once. */
+static void test_every_document_once_for_any_workers(void) {
+    static const int counts[] = {1, 2, 3, 7};
+    for (int c = 0; c < 4; c++)
+        for (int32_t threads = 1; threads <= 4; threads++) {
+            char text[80], out[40];
+            og_pool *pool = NULL;
+            og_prepared *p = NULL;
+            snprintf(text, sizeof text, "dataset: {name: synthetic, documents: %d}", counts[c]);
+            snprintf(out, sizeof out, "few-%d-%d", counts[c], (int)threads);
+            CHECK_OK(og_pool_new(threads, &pool, &err));
+            CHECK_OK(prepare(text, out, pool));
+            og_pool_free(pool);
+            CHECK_OK(og_prepared_open(in(out), &p, &err));
+            int seen[7] = {0}, documents = 0;
+            for (int32_t s = 0; s < OG_N_SPLITS; s++)
+                for (int64_t i = 0; i < og_prepared_count(p, s); i++, documents++) {
+                    og_prepared_document d;
+                    int index = -1;
+                    CHECK_OK(og_prepared_get(p, s, i, &d, &err));
+                    CHECK(sscanf(d.id, "scene-%d", &index) == 1 && index >= 0 && index < counts[c]);
+                    seen[index]++;
+                }
+            CHECK(documents == counts[c]);
+            for (int i = 0; i < counts[c]; i++) CHECK(seen[i] == 1);
+            og_prepared_close(p);
+            remove_tree(in(out));
+        }
+}
+
 static void make_bad_files(void) {
     static bytes file;
     const float nan_samples[4] = {0, NAN, 0, 0};
@@ -359,6 +389,7 @@ int main(void) {
 #endif
     root = temporary_folder();
     test_synthetic();
+    test_every_document_once_for_any_workers();
     make_bad_files();
     documents("[{\"text\":\"x\"}]\n");
     test_config();

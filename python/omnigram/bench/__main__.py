@@ -13,6 +13,16 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # o
 NAMES = ("lookup", "hash", "dedupe", "update", "overlap")
 
 
+def notes_of(record: dict) -> list[str]:
+    """What stands behind a record's figures: pages, the share of distinct rows and a flag where it is small, what overlapped."""
+    notes = [f"{record['page_bytes'] // 1024} KiB pages"] if record["page_bytes"] else []
+    if "distinct" in record:
+        notes.append(f"distinct {record['distinct']:.4f}" + (": FLAGGED, a few rows in the cache are measured" if record["flagged"] else ""))
+    if "hidden" in record:
+        notes.append(f"hidden {record['hidden']:.1%}, added to the step {record['added']:.1%} of a lookup")
+    return notes
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="omnigram bench", description="speed against peers in the same process")
     parser.add_argument("name", choices=NAMES)
@@ -30,11 +40,8 @@ def main() -> int:
     to = sys.stderr if options.json == "-" else sys.stdout
     print(f"{'benchmark':42} {'peer':46} {'ratio':>6} {'ours':>9} {'theirs':>9}  unit", file=to)
     for r in found:
-        notes = [f"{r['page_bytes'] // 1024} KiB pages"] if r["page_bytes"] else []
-        notes += [f"distinct {r['distinct']:.3f}" + (": FLAGGED, a few rows in the cache are measured" if r["flagged"] else "")] if "distinct" in r else []
-        notes += [f"hidden {r['hidden']:.1%}, added to the step {r['added']:.1%} of a lookup"] if "hidden" in r else []
         print(f"{r['name']:42} {r['peer']:46} {r['ratio']:6.2f} {r['ours']:9.3f} {r['theirs']:9.3f}  {r['unit']}, {r['threads']} thread"
-              f"{'s' if r['threads'] > 1 else ''}{''.join(', ' + note for note in notes)}", file=to)
+              f"{'s' if r['threads'] > 1 else ''}{''.join(', ' + note for note in notes_of(r))}", file=to)
     if options.json:
         write_json(options.json, found)
     return 0

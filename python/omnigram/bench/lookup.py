@@ -116,7 +116,8 @@ def two_threads(table: Table, row_bytes: int, pool: np.ndarray, page: int, quick
     times = interleaved({"omnigram": lambda i: two.wait(two.submit(pool[2 * i % 32 * n:][:n], out)),
                          "one thread": lambda i: one.wait(one.submit(pool[(2 * i + 1) % 32 * n:][:n], out))},
                         5 if quick else 15, clock=time.perf_counter_ns)
-    return records(f"lookup {row_bytes} B x {n}, two threads", times, n / 1e6, "M rows/s", page_bytes=page, threads=2)
+    return records(f"lookup {row_bytes} B x {n}, two threads", times, n / 1e6, "M rows/s", page_bytes=page, threads=2,
+                   **distinct_note(len(np.unique(pool[:n])) / n))
 
 
 def run(gib: float, quick: bool) -> list[dict]:

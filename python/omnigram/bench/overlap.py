@@ -14,6 +14,7 @@ import numpy as np
 
 from .._ffi import lib
 from ..table import Table
+from .measure import distinct_note
 from .raw import RawLookup, aligned, touch
 
 
@@ -58,4 +59,5 @@ def run(gib: float, quick: bool) -> list[dict]:
     step, bare = statistics.median(both), statistics.median(only)
     return [{"name": f"overlap {dim * 2} B x {n}", "peer": "lookup, then compute", "ratio": (gather + bare) / step, "ours": step * 1e3,
              "theirs": (gather + bare) * 1e3, "unit": "ms a step", "page_bytes": table.report()["page_bytes"], "threads": 1,
+             **distinct_note(len(np.unique(ids[0])) / n),
              "hidden": round(hidden, 4), "added": round((step - bare) / gather, 4)}]
