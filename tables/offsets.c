@@ -152,6 +152,47 @@ static void run_cell(const og_offsets *o, const og_offset *at, const og_pack *pa
     }
 }
 
+/* Codes of one level in rows no longer than a block, and cells outside the grid absent: a cell is then a fixed number
+ * of tokens back, so that all windows of the segment are one loop a cell, and which cells are present is a mask of the
+ * column and one of the row. What is copied for absent cells means nothing. Windows i .. i + (stop - t) are of tokens t
+ * .. stop.
+ */
+static void flat_cells(const og_offsets *o, const og_pack *pack, int32_t base, const og_segment *s, int64_t t,
+                       int64_t stop, int64_t i, int32_t *const *code, uint32_t *present) {
+    const int64_t columns = s->columns, stride = columns + s->row_end, n = stop - t;
+    const int32_t self = o->anchor == OG_ANCHOR_CURRENT;
+    uint32_t in_column[OG_BLOCK];
+    for (int64_t c = 0; c < columns; c++) in_column[c] = self ? 1 : 0;
+    for (int32_t k = 0; k < o->n; k++) {
+        const og_offset *at = &o->cell[k];
+        uint32_t bit = 1u << (k + self);
+        int64_t low = at->dx < 0 ? -(int64_t)at->dx : 0, high = at->dx > 0 ? columns - at->dx : columns;
+        for (int64_t c = low; c < high && !at->dl; c++) in_column[c] |= bit;
+        int64_t back = -(at->dy * stride + at->dx), skip = back > t ? back - t : 0; /* not before the pack */
+        int32_t *restrict to = code[k + self] + i;
+        memset(to, 0, (size_t)(skip < n ? skip : n) * sizeof *to);
+        if (skip >= n) continue;
+        const int32_t *restrict from = pack->tokens + (t + skip - back);
+        for (int64_t j = skip; j < n; j++) to[j] = from[j - skip] - base;
+    }
+    if (self) {
+        const int32_t *restrict from = pack->tokens + t;
+        int32_t *restrict to = code[0] + i;
+        for (int64_t j = 0; j < n; j++) to[j] = from[j] - base;
+    }
+    for (int64_t row = (t - s->start) / stride; t < stop; row++) {
+        uint32_t in_row = self ? 1 : 0;
+        for (int32_t k = 0; k < o->n; k++) in_row |= (uint32_t)(row + o->cell[k].dy >= 0) << (k + self);
+        int64_t begin = t - s->start - row * stride, end = stop - s->start - row * stride;
+        if (end > columns) end = columns; /* the row end is no column */
+        uint32_t *restrict out = present + i;
+        for (int64_t c = begin; c < end; c++) out[c - begin] = in_column[c] & in_row;
+        int64_t next = s->start + (row + 1) * stride;
+        i += next - t;
+        t = next;
+    }
+}
+
 void og_offsets_cells(const og_stencil_impl *impl, const og_pack *pack, const og_id_map *ids, int64_t first,
                       og_cells *cells, int32_t *const *code, int8_t *const *tag, uint32_t *present) {
     (void)tag; /* all cells are of one modality: a constant says it */
@@ -174,6 +215,12 @@ void og_offsets_cells(const og_stencil_impl *impl, const og_pack *pack, const og
         const og_segment *s = &pack->segments[number];
         int64_t stop = s->start + s->length < end ? s->start + s->length : end;
         if (s->modality != o->modality) {
+            t = stop;
+            continue;
+        }
+        if (s->levels == 1 && s->columns <= OG_BLOCK && o->outside == OG_OUTSIDE_ABSENT && !o->leak &&
+            (o->levels & 1)) {
+            flat_cells(o, pack, base, s, t, stop, t - first - next, code, present);
             t = stop;
             continue;
         }

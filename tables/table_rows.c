@@ -44,15 +44,24 @@ static void break_at_ids(const og_window *w, int32_t order, int64_t n, int32_t *
 }
 
 static void fill(const og_part *part, int32_t order, int64_t n, int32_t *const *code, const uint32_t *present) {
-    int32_t width = part->layout.width;
+    int32_t width = part->layout.width, with = part->fill;
     int backoff = og_addr_layout_of(part->addr)->window.fill == OG_FILL_BACKOFF;
-    uint32_t whole = (uint32_t)((UINT64_C(1) << order) - 1);
-    for (int64_t i = 0; i < n; i++) {
-        uint32_t absent = ~present[i] & whole;
-        if (!absent) continue;
-        if (backoff) absent = whole & ~((absent & (~absent + 1)) - 1); /* from the first absent one on */
-        for (; absent; absent &= absent - 1)
-            for (int32_t w = 0; w < width; w++) code[__builtin_ctz(absent)][i * width + w] = part->fill;
+    uint32_t whole = (uint32_t)((UINT64_C(1) << order) - 1), all = whole;
+    for (int64_t i = 0; i < n; i++) all &= present[i];
+    for (int32_t k = 0; k < order; k++) {
+        /* Cell k is read where it is present; to back off, where all cells before it are as well. */
+        uint32_t need = backoff ? (uint32_t)((UINT64_C(2) << k) - 1) : 1u << k;
+        int32_t *at = code[k];
+        if ((all & need) == need) continue;
+        if (width == 1) {
+            for (int64_t i = 0; i < n; i++) { /* no branch: pictures have an edge at each row */
+                int32_t keep = -((present[i] & need) == need);
+                at[i] = (at[i] & keep) | (with & ~keep);
+            }
+        } else {
+            for (int64_t i = 0; i < n; i++)
+                for (int32_t w = 0; w < width && (present[i] & need) != need; w++) at[i * width + w] = with;
+        }
     }
 }
 
@@ -97,11 +106,13 @@ static og_status block(const og_table_set *set, const og_pack *pack, int64_t doc
             if (status != OG_OK)
                 return og_fail_at(err, status, "table %.60s, tokens %lld .. %lld", set->tables[t].name,
                                   (long long)first, (long long)(first + n - 1));
-            for (int64_t i = 0; i < n; i++)
-                for (int32_t c = 0; c < l->n_columns; c++) {
-                    int64_t row = s->rows[i * l->n_columns + c];
-                    out[i * set->n_columns + c] = row < 0 || !s->present[i] ? OG_ROW_NONE : row + part->shift[c];
+            for (int32_t c = 0; c < l->n_columns; c++) {
+                const int64_t *row = s->rows + c, step = l->n_columns, shift = part->shift[c];
+                for (int64_t i = 0; i < n; i++) {
+                    int64_t none = row[i * step] >> 63 | -(int64_t)(s->present[i] == 0);
+                    out[i * set->n_columns + c] = (row[i * step] + shift) | none;
                 }
+            }
         }
     return OG_OK;
 }

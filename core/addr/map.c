@@ -13,15 +13,16 @@ static void blank(const og_addr_layout *layout, const og_cells *cells, int64_t *
     const og_window *window = &layout->window;
     int32_t row0 = window->fill == OG_FILL_ROW0;
     if (!cells->present || (!row0 && window->fill != OG_FILL_ZERO_VEC && window->fill != OG_FILL_LEAK)) return;
-    uint32_t whole = (uint32_t)((UINT64_C(1) << cells->order) - 1);
-    for (int64_t i = 0; i < cells->n; i++) {
-        uint32_t absent = ~cells->present[i] & whole;
-        if (!absent) continue;
-        int32_t first = __builtin_ctz(absent); /* n-grams of more cells than this lack one */
-        for (int32_t c = 0; c < layout->n_columns; c++) {
-            const og_column *column = &layout->columns[c];
-            if (column->order > first || window->fill_span_max)
-                rows[i * layout->n_columns + c] = row0 ? column->base : OG_ROW_NONE;
+    int64_t n = cells->n, columns = layout->n_columns;
+    for (int64_t c = 0; c < columns; c++) {
+        const og_column *column = &layout->columns[c];
+        int32_t order = window->fill_span_max ? cells->order : column->order;
+        uint32_t need = (uint32_t)((UINT64_C(1) << order) - 1);
+        int64_t none = row0 ? column->base : OG_ROW_NONE;
+        for (int64_t i = 0; i < n;
+             i++) { /* no branch: at the edge of each row of a picture it would be guessed wrong */
+            int64_t keep = -(int64_t)((cells->present[i] & need) == need), *row = &rows[i * columns + c];
+            *row = (*row & keep) | (none & ~keep);
         }
     }
 }
@@ -36,11 +37,19 @@ static og_status bad_code(const og_addr *addr, int32_t code, int64_t position, c
 
 /* The first code of codes[n] that is not allowed, or n. */
 static int64_t first_bad(const og_addr_layout *l, const int32_t *codes, int64_t n, int64_t extra) {
-    uint64_t span = (uint64_t)(l->code_limit - l->least_code);
-    for (int64_t a = 0; a < n; a += 1024) {
+    /* In 32 bits, four lanes of which fit in the least of registers: a distance from least_code that wraps is that of
+     * a code below it, and farther than any span. */
+    int64_t low = l->least_code < INT32_MIN ? INT32_MIN : l->least_code,
+            high = l->code_limit > INT32_MAX ? (int64_t)INT32_MAX + 1 : l->code_limit;
+    uint64_t all = (uint64_t)(high - low);
+    uint32_t least = (uint32_t)low, last = (uint32_t)(all - 1);
+    int32_t spare = extra == INT64_MIN ? 0 : (int32_t)extra;
+    uint32_t has_spare = extra == INT64_MIN ? 0 : ~0u;
+    for (int64_t a = 0; a < n && all < UINT64_C(1) << 32; a += 1024) {
         int64_t end = a + 1024 < n ? a + 1024 : n;
         uint32_t bad = 0;
-        for (int64_t i = a; i < end; i++) bad |= (uint64_t)(codes[i] - l->least_code) >= span;
+        for (int64_t i = a; i < end; i++)
+            bad |= -(uint32_t)((uint32_t)codes[i] - least > last) & ~(-(uint32_t)(codes[i] == spare) & has_spare);
         if (!bad) continue;
         for (int64_t i = a; i < end; i++)
             if (!og_addr_code_ok(l, codes[i]) && codes[i] != extra) return i;

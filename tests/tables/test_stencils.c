@@ -171,6 +171,29 @@ static void test_grid(void) {
                 }
 }
 
+/* Rows as long as a block of windows, and one longer: whole rows in one loop, and cell by cell. */
+static void test_wide_grid(void) {
+    for (int width = 254; width <= 258; width++)
+        for (int32_t row_end = 0; row_end < 2; row_end++) {
+            char line[64];
+            og_pack pack;
+            snprintf(line, sizeof line, "i3x%d t1 | i2x%d", width, width);
+            og_packs *packs = pack_of(line, row_end, 2048, &pack);
+            for (int c = 1; c < 6; c++) {
+                grid_case g = {.next = c & 1, .outside = 0, .n = grid_cells[c].n};
+                memcpy(g.cells, grid_cells[c].cells, sizeof grid_cells[c].cells);
+                char yaml[256];
+                snprintf(yaml, sizeof yaml, "{stencil: grid, cells: %s, anchor: %s}", grid_cells[c].yaml,
+                         g.next ? "next" : "current");
+                stencil s = make("grid", yaml, og_packs_ids(packs));
+                compare(&s, &pack, og_packs_ids(packs), OG_BLOCK, grid_oracle, &g);
+                compare(&s, &pack, og_packs_ids(packs), 61, grid_oracle, &g);
+                s.type->destroy(s.impl);
+            }
+            og_packs_free(packs);
+        }
+}
+
 /* A 2 x 3 picture with codes 1..6 and row ends, anchored at the next code, written out: N and W of
  * the code that follows. */
 static void test_next_anchor_by_hand(void) {
@@ -361,6 +384,7 @@ static void test_refusals(void) {
 int main(void) {
     test_next_anchor_by_hand();
     test_grid();
+    test_wide_grid();
     test_lags_and_cross();
     test_levels();
     test_refusals();
