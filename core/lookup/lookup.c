@@ -20,6 +20,10 @@ static og_status check_plan(const og_lookup_plan *p, og_error *err) {
             return og_fail(err, OG_EINVAL, "lookup column %d reads store %d of %d", c, p->store[c], p->n_stores);
         if (p->base && p->base[c] < 0)
             return og_fail(err, OG_EINVAL, "lookup column %d: base %lld is negative", c, (long long)p->base[c]);
+        int64_t rows = p->stores[p->store[c]]->rows;
+        if (p->base && p->base[c] > INT64_MAX - rows)
+            return og_fail(err, OG_EINVAL, "lookup column %d: base %lld and %lld rows need more than 64 bits", c,
+                           (long long)p->base[c], (long long)rows);
     }
     return OG_OK;
 }
@@ -29,6 +33,7 @@ og_status og_lookup_new(const og_lookup_plan *plan, og_lookup **out, og_error *e
     og_lookup *l = og_alloc_zero(1, sizeof *l);
     if (!l) return og_fail(err, OG_ENOMEM, "no memory for a lookup");
     pthread_mutex_init(&l->lock, NULL);
+    pthread_mutex_init(&l->now, NULL);
     pthread_cond_init(&l->work, NULL);
     pthread_cond_init(&l->done, NULL);
     l->n_columns = plan->n_columns;
@@ -82,6 +87,7 @@ void og_lookup_free(og_lookup *l) {
     pthread_cond_destroy(&l->work);
     pthread_cond_destroy(&l->done);
     pthread_mutex_destroy(&l->lock);
+    pthread_mutex_destroy(&l->now);
     if (l->scratch)
         for (int32_t i = 0; i <= l->threads; i++) og_release(l->scratch[i].memory);
     og_release(l->scratch);
@@ -113,7 +119,9 @@ og_status og_lookup_check(const og_lookup *l, const int64_t *rows, int64_t n, og
 og_status og_lookup_now(og_lookup *l, const int64_t *rows, int64_t n, void *out, og_error *err) {
     OG_TRY(og_lookup_check(l, rows, n, err));
     og_lookup_count count = {0};
+    pthread_mutex_lock(&l->now);
     og_lookup_run(l, rows, 0, n, out, &l->scratch[l->threads], &count);
+    pthread_mutex_unlock(&l->now);
     pthread_mutex_lock(&l->lock);
     l->stats.lookups++;
     l->stats.ids += count.ids;

@@ -42,7 +42,8 @@ struct og_lookup {
     int32_t n_columns, threads, in_flight, dedupe, out_dtype;
     int64_t width, out_row_bytes;
     const og_row_ops *ops;
-    og_lookup_scratch *scratch; /* [threads + 1]; the last is the caller's */
+    og_lookup_scratch *scratch; /* [threads + 1]; the last is the caller's, under `now` */
+    pthread_mutex_t now;
     pthread_t *workers;
     int32_t n_workers; /* started */
     pthread_mutex_t lock;

@@ -105,9 +105,9 @@ og_status og_lookup_submit(og_lookup *l, const int64_t *rows, int64_t n, void *o
     int64_t chunk = l->threads == 1 ? n : (n + 2 * l->threads - 1) / (2 * l->threads);
     chunk = chunk < 64 ? 64 : chunk > most ? most : (chunk + 63) / 64 * 64;
     pthread_mutex_lock(&l->lock);
-    og_ticket number = l->next_ticket;
+    while (job_of(l, l->next_ticket)->state != OG_TICKET_FREE) pthread_cond_wait(&l->done, &l->lock);
+    og_ticket number = l->next_ticket; /* only now: another thread may have submitted while this one waited */
     og_lookup_job *job = job_of(l, number);
-    while (job->state != OG_TICKET_FREE) pthread_cond_wait(&l->done, &l->lock);
     *job =
         (og_lookup_job){.ticket = number, .rows = rows, .n = n, .out = out, .chunk = chunk, .state = OG_TICKET_WAITING};
     l->end[number % OG_REMEMBERED] = 0;

@@ -12,6 +12,7 @@ from .errors import (
     FileError,
     FormatError,
     InvalidError,
+    InvalidTypeError,
     OmnigramError,
     OutOfMemoryError,
     UnsupportedError,
@@ -42,7 +43,7 @@ __version__ = version()
 
 __all__ = [
     "AUDIO", "AddressResult", "Addressing", "Codebook", "Column", "Config", "Documents", "DocumentsBuilder",
-    "FileError", "FormatError", "History", "IMAGE", "Ids", "InvalidError", "Lookup", "MARKER", "MODALITIES",
+    "FileError", "FormatError", "History", "IMAGE", "Ids", "InvalidError", "InvalidTypeError", "Lookup", "MARKER", "MODALITIES",
     "Modality", "OmnigramError", "OutOfMemoryError", "Pack", "Packs", "Plan", "Pool", "Prepared", "ROW_NONE",
     "RowOptimizer", "SPLITS", "TEXT", "Table", "TableFile", "TableHeader", "TableIdentity", "TableInfo", "TableSet",
     "Tensor", "Ticket", "Tokenizer", "UnsupportedError", "library_path", "open_table", "pack_lengths", "quantizers",

@@ -11,6 +11,9 @@ _PACKAGE = Path(__file__).resolve().parent
 _NAME = "libomnigram.so"
 _CDEF = "omnigram_cdef.h"
 
+# Never unloaded: when the interpreter ends, objects that call the library on their way out may go after `lib`.
+LOAD_FLAGS = os.RTLD_NOW | os.RTLD_NODELETE
+
 
 def _candidates() -> list[Path]:
     """Where the library may lie, in order: the user's word, the installed package, the source tree's build."""
@@ -41,7 +44,7 @@ def _load() -> tuple[cffi.FFI, object, Path]:
     ffi = cffi.FFI()
     ffi.cdef((path.parent / _CDEF).read_text())
     try:
-        lib = ffi.dlopen(str(path))
+        lib = ffi.dlopen(str(path), LOAD_FLAGS)
     except OSError as error:
         raise ImportError(f"cannot load {path}: {error}") from error
     found, wanted = int(lib.og_abi()), int(lib.OG_CDEF_ABI)
@@ -55,7 +58,7 @@ ffi, lib, library_path = _load()
 
 def text(pointer) -> str:
     """A borrowed C string as str; "" for NULL."""
-    return "" if pointer == ffi.NULL else ffi.string(pointer).decode()
+    return "" if pointer == ffi.NULL else ffi.string(pointer).decode(errors="surrogateescape")
 
 
 def version() -> str:

@@ -2,27 +2,50 @@
 
 from __future__ import annotations
 
+import atexit
 import math
+import os
+import threading
+import weakref
 
 import numpy as np
 
 from ._ffi import ffi
+from .errors import invalid
 
 
 class Handle:
-    """An owned C object. close() drops this hold; its memory goes when the last array that views it goes too."""
+    """An owned C object. close() drops this hold; its memory goes when the last array that views it goes too.
+
+    _lock: for what threads must not do to one object at once. An object with threads of its own (_own(..., threads=True))
+    serves the process that made it: after a fork its threads are not in the child, where using it raises and where
+    nothing frees it; it is closed before the interpreter ends.
+    """
 
     _pointer = None
+    _process: int | None = None
 
-    def _own(self, pointer, free) -> None:
+    def _own(self, pointer, free, *, threads: bool = False) -> None:
+        if threads:
+            self._process = os.getpid()
+            free = _in_this_process(free)
+        self._lock = threading.RLock()
         self._pointer = ffi.gc(pointer, free)
+        if threads:
+            _with_threads.add(self)
 
     @property
     def pointer(self):
-        """The C pointer; ValueError after close()."""
+        """The C pointer; InvalidError after close(), and in a forked child for what has threads."""
         if self._pointer is None:
-            raise ValueError(f"this {type(self).__name__} is closed")
+            raise invalid(f"this {type(self).__name__} is closed")
+        if not self._is_here():
+            raise invalid(f"this {type(self).__name__} belongs to process {self._process}: its threads are not in process "
+                          f"{os.getpid()}, which was forked from it; make one here")
         return self._pointer
+
+    def _is_here(self) -> bool:
+        return self._process is None or self._process == os.getpid()
 
     @property
     def closed(self) -> bool:
@@ -38,6 +61,24 @@ class Handle:
 
     def __exit__(self, *_) -> None:
         self.close()
+
+
+_with_threads: weakref.WeakSet[Handle] = weakref.WeakSet()
+
+
+def _in_this_process(free):
+    def of_process(pointer, free=free, process=os.getpid(), now=os.getpid):
+        if now() == process:
+            free(pointer)
+    return of_process
+
+
+@atexit.register
+def _close_all() -> None:
+    """Joins threads while what they read and write still exists: the interpreter clears modules in no useful order."""
+    for handle in list(_with_threads):
+        if handle._is_here():
+            handle.close()
 
 
 class _Window:

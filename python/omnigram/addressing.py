@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import threading
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
 
-from ._array import as_array, optional
+from ._array import as_array, instance, optional
 from ._ffi import ffi, lib, text
 from ._handle import Handle, pointer_to
 from .config import Config, as_config, take_text
-from .errors import call
+from .errors import call, invalid, wrong_type
 from .pool import Pool, pool_pointer
 
 ROW_NONE = -1
@@ -53,7 +56,7 @@ class Stream:
         if codes.ndim == 1 and width == 1:
             codes = codes[:, None]
         if codes.ndim != 2 or codes.shape[1] != width:
-            raise ValueError(f"codes: shape {codes.shape} where (T, {width}) is needed")
+            raise invalid(f"codes: shape {codes.shape} where (T, {width}) is needed")
         self.n = codes.shape[0]
         if doc_starts is None:
             doc_starts = [] if continues else [0]
@@ -80,7 +83,7 @@ class Addressing(Handle):
         if isinstance(scheme, str):
             scheme = {"scheme": scheme, **keys}
         elif keys:
-            raise TypeError("keys go into the config when a whole config is given")
+            raise wrong_type("keys go into the config when a whole config is given")
         config = as_config(scheme)
         out = ffi.new("og_addr **")
         call(lib.og_addr_new, config.pointer, out)
@@ -158,12 +161,13 @@ class Addressing(Handle):
         rows = np.empty((stream.n, n_columns), np.int64)
         live = np.empty((stream.n, n_columns), np.uint8) if extras and kind.live != ffi.NULL else None
         signs = np.empty(stream.n, np.int32) if extras and kind.signs != ffi.NULL else None
-        if history is not None and history.addressing is not self:
-            raise ValueError("the history belongs to another Addressing")
-        call(lib.og_addr_map, self.pointer, stream.struct, ffi.NULL if history is None else history.pointer,
-             pool_pointer(pool), pointer_to(rows, "int64_t *"),
-             ffi.NULL if live is None else pointer_to(live, "uint8_t *"),
-             ffi.NULL if signs is None else pointer_to(signs, "int32_t *"))
+        if history is not None and instance(history, History, "history").addressing is not self:
+            raise invalid("history: it belongs to another Addressing")
+        with nullcontext() if history is None else history.lock:
+            call(lib.og_addr_map, self.pointer, stream.struct, ffi.NULL if history is None else history.pointer,
+                 pool_pointer(pool), pointer_to(rows, "int64_t *"),
+                 ffi.NULL if live is None else pointer_to(live, "uint8_t *"),
+                 ffi.NULL if signs is None else pointer_to(signs, "int32_t *"))
         return AddressResult(rows, live, signs)
 
     def history(self) -> History:
@@ -172,10 +176,14 @@ class Addressing(Handle):
 
 
 class History:
-    """What a stream has seen and windows may still look at. Save it before a draft, restore it when the draft is refused."""
+    """What a stream has seen and windows may still look at. Save it before a draft, restore it when the draft is refused.
+
+    One stream's: threads that use it at once take turns, in no order.
+    """
 
     def __init__(self, addressing: Addressing):
-        self.addressing = addressing
+        self.addressing = instance(addressing, Addressing, "addressing")
+        self.lock = threading.RLock()
         window = ffi.addressof(addressing._layout.window)
         size = lib.og_history_bytes(window, addressing.width)
         self._memory = ffi.new("int64_t[]", (size + 7) // 8)
@@ -189,17 +197,32 @@ class History:
     def reset(self) -> None:
         """To the start of a stream."""
         window = ffi.addressof(self.addressing._layout.window)
-        self._history = lib.og_history_reset(self._memory, window, self.addressing.width)
+        with self.lock:
+            self._history = lib.og_history_reset(self._memory, window, self.addressing.width)
 
     def push(self, codes, doc_starts=None, *, marks=None, modality=None) -> None:
         """Puts codes into the past without computing anything (oldest first)."""
         stream = Stream(codes, self.addressing.width, doc_starts, marks, modality, True)
-        call(lib.og_history_push, self._history, ffi.addressof(self.addressing._layout.window), stream.struct)
+        with self.lock:
+            call(lib.og_history_push, self._history, ffi.addressof(self.addressing._layout.window), stream.struct)
 
     def save(self) -> bytes:
-        return bytes(ffi.buffer(self._memory, self._bytes))
+        """The state with a digest of it and of what the addressing is, for restore() here or in another process."""
+        with self.lock:
+            state = bytes(ffi.buffer(self._memory, self._bytes))
+        return self._digest(state) + state
 
     def restore(self, saved: bytes) -> None:
-        if len(saved) != self._bytes:
-            raise ValueError(f"a saved history of {len(saved)} bytes where {self._bytes} are needed")
-        ffi.memmove(self._memory, saved, self._bytes)
+        """InvalidError for bytes that save() of a History of the same addressing did not give."""
+        saved = bytes(instance(saved, (bytes, bytearray, memoryview), "saved"))
+        digest, state = saved[:32], saved[32:]
+        if len(state) != self._bytes:
+            raise invalid(f"saved: {len(saved)} bytes where {32 + self._bytes} are needed")
+        if digest != self._digest(state):
+            raise invalid("saved: these bytes were changed, or are of another addressing than "
+                          f"{self.addressing.scheme} {self.addressing.fingerprint}")
+        with self.lock:
+            ffi.memmove(self._memory, state, self._bytes)
+
+    def _digest(self, state: bytes) -> bytes:
+        return hashlib.sha256(self.addressing.fingerprint.encode() + state).digest()

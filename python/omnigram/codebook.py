@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ._array import as_array
+from ._array import as_array, as_path, as_text, one_of
 from ._ffi import ffi, lib, text
 from ._handle import Handle, pointer_to, view
 from .config import as_config, node_value
-from .errors import OmnigramError, call
+from .errors import UnsupportedError, call, invalid
 from .pack import MODALITIES
 from .pool import Pool, pool_pointer
 
@@ -30,24 +30,28 @@ class Codebook(Handle):
 
     def __init__(self, quantizer: str, modality: str, codes, preprocess: Mapping | None = None):
         codes = as_array(codes, np.float32, "codes", 3)
+        named, number = as_text(quantizer, "quantizer"), one_of(modality, MODALITIES, "modality")
         tree = ffi.new("og_config **")
-        call(lib.og_config_copy, as_config(preprocess).pointer, tree)  # og_codebook_new takes it
+        call(lib.og_config_copy, as_config(preprocess).pointer, tree)
         out = ffi.new("og_codebook **")
-        call(lib.og_codebook_new, quantizer.encode(), MODALITIES.index(modality), *codes.shape,
-             pointer_to(codes, "float *"), tree[0], ffi.NULL, out)
+        try:
+            call(lib.og_codebook_new, named, number, *codes.shape, pointer_to(codes, "float *"), tree[0], ffi.NULL, out)
+        except BaseException:
+            lib.og_config_free(tree[0])  # og_codebook_new takes it only when it succeeds
+            raise
         self._own(out[0], lib.og_codebook_free)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Codebook:
         """FormatError when the stored fingerprint is not that of the contents."""
         out = ffi.new("og_codebook **")
-        call(lib.og_codebook_load, os.fsencode(path), out)
+        call(lib.og_codebook_load, as_path(path), out)
         self = cls.__new__(cls)
         self._own(out[0], lib.og_codebook_free)
         return self
 
     def save(self, path: str | os.PathLike) -> None:
-        call(lib.og_codebook_save, self.pointer, os.fsencode(path))
+        call(lib.og_codebook_save, self.pointer, as_path(path))
 
     @property
     def modality(self) -> str:
@@ -101,7 +105,7 @@ class Codebook(Handle):
         codes = as_array(codes, np.int32, "codes")
         codes = codes[:, None] if codes.ndim == 1 and self.levels == 1 else codes
         if codes.ndim != 2 or codes.shape[1] != self.levels:
-            raise ValueError(f"codes: shape {codes.shape} where (n, {self.levels}) is needed")
+            raise invalid(f"codes: shape {codes.shape} where (n, {self.levels}) is needed")
         vectors = np.empty((codes.shape[0], self.dim), np.float32)
         call(self._kind().decode, self.pointer, pointer_to(codes, "int32_t *"), codes.shape[0],
              pointer_to(vectors, "float *"))
@@ -109,11 +113,11 @@ class Codebook(Handle):
 
     def _check_dim(self, dim: int) -> None:
         if dim != self.dim:
-            raise ValueError(f"vectors: {dim} values each where the codebook has {self.dim}")
+            raise invalid(f"vectors: {dim} values each where the codebook has {self.dim}")
 
     def _kind(self):
         kind = lib.og_quantizer_find(self.pointer.quantizer)
         if kind == ffi.NULL:
-            raise OmnigramError(lib.OG_ENOTSUP, f"this build has no quantizer {self.quantizer!r}; "
-                                                f"it has {', '.join(quantizers())}")
+            raise UnsupportedError(lib.OG_ENOTSUP, f"this build has no quantizer {self.quantizer!r}; "
+                                                   f"it has {', '.join(quantizers())}")
         return kind

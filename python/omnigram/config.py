@@ -7,21 +7,28 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from ._array import as_path, as_text, instance
 from ._ffi import ffi, lib, text
 from ._handle import Handle
-from .errors import call
+from .errors import call, invalid, wrong_type
 
 
 class Config(Handle):
     """A config tree. Config({...}), Config.from_yaml(text), Config.from_file(path).
 
-    Errors of whatever reads it name file and line, the value, its limit and the nearest known key.
+    Errors of whatever reads it name file and line, the value, its limit and the nearest known key. Threads that read and
+    change one tree take turns; what is made from it has a copy.
     """
 
     def __init__(self, values: Mapping[str, Any] | None = None, name: str = "config"):
-        data = json.dumps(values or {}, allow_nan=False).encode()
+        try:
+            data = json.dumps(values or {}, allow_nan=False).encode()
+        except TypeError as error:
+            raise wrong_type(f"{name}: {error}") from None
+        except (ValueError, RecursionError) as error:
+            raise invalid(f"{name}: {error}") from None
         out = ffi.new("og_config **")
-        call(lib.og_config_from_json, data, len(data), name.encode(), out)
+        call(lib.og_config_from_json, data, len(data), as_text(name, "name"), out)
         self._own(out[0], lib.og_config_free)
 
     @classmethod
@@ -33,9 +40,9 @@ class Config(Handle):
     @classmethod
     def from_yaml(cls, source: str, name: str = "config") -> Config:
         """From YAML text. FormatError names name:line."""
-        data = source.encode()
+        data = source if isinstance(source, bytes) else instance(source, str, "source").encode(errors="surrogateescape")
         out = ffi.new("og_config **")
-        call(lib.og_config_from_yaml, data, len(data), name.encode(), out)
+        call(lib.og_config_from_yaml, data, len(data), as_text(name, "name"), out)
         return cls._take(out[0])
 
     @classmethod
@@ -43,26 +50,31 @@ class Config(Handle):
         """From a .json or a YAML file."""
         read = lib.og_config_from_json_file if str(path).endswith(".json") else lib.og_config_from_yaml_file
         out = ffi.new("og_config **")
-        call(read, os.fsencode(path), out)
+        call(read, as_path(path), out)
         return cls._take(out[0])
 
     def override(self, assignment: str) -> Config:
         """Applies "a.b.c=value", the value being YAML; returns self."""
-        call(lib.og_config_override, self.pointer, assignment.encode())
+        with self._lock:
+            call(lib.og_config_override, self.pointer, as_text(assignment, "assignment"))
         return self
 
     def merge(self, over: Config | Mapping) -> Config:
         """Values of `over` replace this tree's, maps merge; returns self."""
-        call(lib.og_config_merge, self.pointer, as_config(over).pointer)
+        other = as_config(over)
+        with self._lock:
+            call(lib.og_config_merge, self.pointer, other.pointer)
         return self
 
     def to_json(self) -> str:
         """Canonical JSON: equal trees give equal bytes."""
-        return node_json(self.pointer)
+        with self._lock:
+            return node_json(self.pointer)
 
     def to_yaml(self) -> str:
         out = ffi.new("char **")
-        call(lib.og_config_to_yaml, self.pointer, out)
+        with self._lock:
+            call(lib.og_config_to_yaml, self.pointer, out)
         return take_text(out[0])
 
     def to_dict(self) -> dict:
@@ -70,10 +82,18 @@ class Config(Handle):
 
     def __getitem__(self, key: str) -> Any:
         """The Python value at a dotted key; KeyError when absent."""
-        node = lib.og_config_get(self.pointer, key.encode())
-        if node == ffi.NULL:
-            raise KeyError(key)
-        return node_value(node)
+        with self._lock:
+            node = lib.og_config_get(self.pointer, as_text(key, "key"))
+            if node == ffi.NULL:
+                raise KeyError(key)
+            return node_value(node)
+
+    def copy(self) -> Config:
+        """The same tree, which later changes of this one do not reach."""
+        out = ffi.new("og_config **")
+        with self._lock:
+            call(lib.og_config_copy, self.pointer, out)
+        return Config._take(out[0])
 
     def __repr__(self) -> str:
         return "Config(closed)" if self.closed else f"Config({self.to_json()})"
@@ -99,11 +119,11 @@ def node_value(node) -> Any:
 
 
 def as_config(value: Config | Mapping | str | os.PathLike | None) -> Config:
-    """A Config as it is, a mapping as one, or a path to a YAML or JSON file."""
+    """A copy of a Config, a mapping as one, or what a path to a YAML or JSON file holds."""
     if isinstance(value, Config):
-        return value
+        return value.copy()
     if value is None or isinstance(value, Mapping):
         return Config(value)
     if isinstance(value, (str, os.PathLike)):
         return Config.from_file(value)
-    raise TypeError(f"a Config, mapping or path is needed, not {type(value).__name__}")
+    raise wrong_type(f"a Config, mapping or path is needed, not {type(value).__name__}")

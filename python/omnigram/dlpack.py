@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from ._ffi import ffi, lib
 from .dtypes import NUMPY, bf16_to_f32, dtype_code, dtype_name
+from .errors import invalid, wrong_type
 
 # DLPack 1.0's managed tensor; tensor.h has the rest.
 ffi.cdef("""
@@ -56,11 +58,23 @@ def _delete_versioned(managed):
 
 
 @ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-def _drop_capsule(capsule):
+def _drop_capsule(capsule, python=_python, pointer_of=_capsule_pointer, exported=_exported):
     """An unused capsule (still with its first name) gives its tensor back."""
     for name in (b"dltensor", b"dltensor_versioned"):
-        if _python.PyCapsule_IsValid(capsule, name):
-            _exported.pop(_capsule_pointer(capsule, name), None)
+        if python.PyCapsule_IsValid(capsule, name):
+            exported.pop(pointer_of(capsule, name), None)
+
+
+_python.Py_IncRef.argtypes = [ctypes.py_object]
+_python.Py_IncRef(_drop_capsule)  # a capsule may outlive this module's names
+
+
+@atexit.register
+def _let_go() -> None:
+    """What consumers still hold when the interpreter ends stays as it is: no deleter is called that would be gone by then."""
+    for managed, *memory in list(_exported.values()):
+        managed.deleter = ffi.NULL
+        _python.Py_IncRef((managed, *memory))
 
 
 class Tensor:
@@ -71,8 +85,11 @@ class Tensor:
 
     def __init__(self, array: np.ndarray, dtype: int | str):
         self._code = dtype_code(dtype)
-        if array.dtype != NUMPY[self._code]:
-            raise TypeError(f"{dtype_name(self._code)} is held as {NUMPY[self._code]}, not {array.dtype}")
+        if not isinstance(array, np.ndarray):
+            raise wrong_type(f"array: {type(array).__name__} where a numpy array is needed")
+        if self._code not in NUMPY or array.dtype != NUMPY[self._code]:
+            held = NUMPY.get(self._code, "nothing")
+            raise wrong_type(f"array: {dtype_name(self._code)} is held as {held}, not {array.dtype}")
         self._array = array
 
     @property
@@ -97,6 +114,8 @@ class Tensor:
         return values if dtype is None else values.astype(dtype, copy=bool(copy))
 
     def __len__(self) -> int:
+        if not self.shape:
+            raise wrong_type("a Tensor without dimensions has no length")
         return self._array.shape[0]
 
     def __repr__(self) -> str:
@@ -110,6 +129,10 @@ class Tensor:
         if dl_device is not None and tuple(dl_device) != _CPU:
             raise BufferError(f"host memory cannot be handed out as device {tuple(dl_device)}")
         array = self._array.copy() if copy else self._array
+        if self._code not in _TYPE_OF:
+            raise BufferError(f"DLPack has no type for {self.dtype}")
+        if not array.flags.aligned or any(s < 0 or s % array.itemsize for s in array.strides):
+            raise BufferError(f"memory with strides of {array.strides} bytes cannot be handed out; copy it first")
         versioned = max_version is not None and max_version[0] >= 1
         if not versioned and not array.flags.writeable:
             raise BufferError("read-only memory needs a reader of DLPack 1.0 (max_version)")
@@ -146,40 +169,49 @@ class Memory:
 def borrow(value, name: str, *, writable: bool = False) -> Memory:
     """A numpy array, Tensor, or anything with __dlpack__ in host memory (a torch tensor), compact, without a copy.
 
-    TypeError for other objects and unknown types; ValueError when the memory is not compact, read-only or on a device.
+    InvalidTypeError for other objects and unknown types; InvalidError when the memory is not compact, aligned and in this
+    machine's byte order, is read-only or on a device.
     """
     if isinstance(value, Tensor):
         return _of_numpy(value.bits, name, writable, value._code)
     if isinstance(value, np.ndarray):
         return _of_numpy(value, name, writable, None)
     if not hasattr(value, "__dlpack__"):
-        raise TypeError(f"{name}: a numpy array or an object with __dlpack__ is needed, not {type(value).__name__}")
-    device = tuple(int(part) for part in value.__dlpack_device__())
+        raise wrong_type(f"{name}: a numpy array or an object with __dlpack__ is needed, not {type(value).__name__}")
+    try:
+        device = tuple(int(part) for part in value.__dlpack_device__())
+        if device[0] in _HOST_DEVICES:
+            capsule = value.__dlpack__()
+            pointer = _python.PyCapsule_GetPointer(capsule, b"dltensor")
+    except Exception as error:  # of a foreign object, which may raise anything
+        raise invalid(f"{name}: {type(value).__name__} gives no memory by DLPack: {error}") from error
     if device[0] not in _HOST_DEVICES:
-        raise ValueError(f"{name}: on DLPack device {device}; host memory is needed")
-    capsule = value.__dlpack__()
-    pointer = _python.PyCapsule_GetPointer(capsule, b"dltensor")
+        raise invalid(f"{name}: on DLPack device {device}; host memory is needed")
     tensor = ffi.cast("DLManagedTensor *", pointer).dl_tensor
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     if tensor.strides != ffi.NULL and not _compact(shape, [tensor.strides[i] for i in range(tensor.ndim)]):
-        raise ValueError(f"{name}: memory of shape {shape} is not row-major and compact")
+        raise invalid(f"{name}: memory of shape {shape} is not row-major and compact")
     code = _OF_TYPE.get((tensor.dtype.code, tensor.dtype.bits))
     if code is None or tensor.dtype.lanes != 1:
-        raise TypeError(f"{name}: no dtype for DLPack type ({tensor.dtype.code}, {tensor.dtype.bits} bits)")
+        raise wrong_type(f"{name}: no dtype for DLPack type ({tensor.dtype.code}, {tensor.dtype.bits} bits)")
     data = ffi.cast("char *", tensor.data) + tensor.byte_offset
+    if int(ffi.cast("uintptr_t", data)) % (tensor.dtype.bits // 8):
+        raise invalid(f"{name}: memory is not aligned to its {tensor.dtype.bits // 8} bytes a value")
     # The capsule is not consumed: its producer's memory lives as long as the capsule, and that as long as `keep`.
     return Memory(data, shape, code, (capsule, value))
 
 
 def _of_numpy(array: np.ndarray, name: str, writable: bool, code: int | None) -> Memory:
     if not array.flags.c_contiguous:
-        raise ValueError(f"{name}: an array of shape {array.shape} is not row-major and compact")
+        raise invalid(f"{name}: an array of shape {array.shape} is not row-major and compact")
+    if not array.flags.aligned or not array.dtype.isnative:
+        raise invalid(f"{name}: an array of {array.dtype.str} at {array.ctypes.data:#x} is not aligned and in native byte order")
     if writable and not array.flags.writeable:
-        raise ValueError(f"{name}: the array is read-only")
+        raise invalid(f"{name}: the array is read-only")
     if code is None:
         code = _OF_TYPE.get((_CODES.get(array.dtype.kind, -1), array.dtype.itemsize * 8))
     if code is None:
-        raise TypeError(f"{name}: no dtype for numpy's {array.dtype}")
+        raise wrong_type(f"{name}: no dtype for numpy's {array.dtype}")
     return Memory(ffi.cast("char *", array.ctypes.data), array.shape, code, array)
 
 

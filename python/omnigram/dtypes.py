@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._ffi import ffi, lib, text
+from .errors import invalid
 
 NUMPY = {
     lib.OG_F32: np.dtype("f4"), lib.OG_F16: np.dtype("f2"), lib.OG_BF16: np.dtype("u2"), lib.OG_F64: np.dtype("f8"),
@@ -14,13 +15,13 @@ NUMPY = {
 
 
 def dtype_code(name: str | int) -> int:
-    """The pinned number of a dtype's name ("bf16", "F32"); ValueError lists those there are."""
-    if isinstance(name, int):
+    """The pinned number of a dtype's name ("bf16", "F32") or that number; InvalidError lists those there are."""
+    if isinstance(name, int) and (name in NUMPY or name == 0) and not isinstance(name, bool):
         return name
-    code = lib.og_dtype_from_name(str(name).encode())
+    code = lib.og_dtype_from_name(name.encode()) if isinstance(name, str) and "\0" not in name else 0
     if code == 0:
         known = ", ".join(dtype_name(c) for c in sorted(NUMPY))
-        raise ValueError(f"no dtype {name!r}; there are {known}")
+        raise invalid(f"no dtype {name!r:.80}; there are {known}")
     return code
 
 

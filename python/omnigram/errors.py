@@ -18,6 +18,10 @@ class InvalidError(OmnigramError, ValueError):
     """OG_EINVAL: an argument, a key or a value is not allowed."""
 
 
+class InvalidTypeError(InvalidError, TypeError):
+    """OG_EINVAL: an argument is of another type than is needed."""
+
+
 class OutOfMemoryError(OmnigramError, MemoryError):
     """OG_ENOMEM: memory or a memory limit is short."""
 
@@ -38,6 +42,14 @@ class FormatError(OmnigramError, ValueError):
 
 class UnsupportedError(OmnigramError, NotImplementedError):
     """OG_ENOTSUP: this build or device cannot do it; the message says what to install."""
+
+
+def invalid(message: str) -> InvalidError:
+    return InvalidError(lib.OG_EINVAL, message)
+
+
+def wrong_type(message: str) -> InvalidTypeError:
+    return InvalidTypeError(lib.OG_EINVAL, message)
 
 
 _CLASSES = {1: InvalidError, 2: OutOfMemoryError, 3: FileError, 4: FormatError, 5: UnsupportedError}

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterable, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
-from ._array import as_array
+from ._array import I32, as_array, as_int, instance
 from ._ffi import ffi, lib
 from ._handle import Handle, pointer_to
 from .dlpack import Tensor, borrow
 from .dtypes import NUMPY, dtype_code, dtype_name
-from .errors import call
+from .errors import OmnigramError, call, invalid
 from .table import Table
 
 # What each living lookup's workers read and write, by the lookup's address. A root of its own: were it reachable from the
@@ -24,6 +26,14 @@ def _free(pointer, free=lib.og_lookup_free, in_use=_in_use, address=lambda p: in
     in_use.pop(address(pointer), None)
 
 
+class _InFlight:
+    """What workers may read and write: of tickets, by number, and of calls that have not yet got theirs."""
+
+    def __init__(self):
+        self.tickets: dict[int, tuple] = {}
+        self.begun: dict[int, tuple] = {}
+
+
 class Ticket:
     """A lookup on its way. wait() gives the vectors; cancel() ends it: nothing writes to its output afterwards."""
 
@@ -33,21 +43,21 @@ class Ticket:
     def wait(self):
         """The output [n, width]: what `into` was, else a numpy array (f32, f16) or a Tensor (bf16)."""
         if not self._done:
-            call(lib.og_lookup_wait, self._lookup.pointer, self._number)
+            self._lookup._call(lib.og_lookup_wait, self._number)
             self._finish()
         if self._result is None:
-            raise ValueError("this ticket was cancelled")
+            raise invalid(f"ticket {self._number} was cancelled")
         return self._result
 
     def cancel(self) -> None:
         if not self._done:
-            call(lib.og_lookup_cancel, self._lookup.pointer, self._number)
+            self._lookup._call(lib.og_lookup_cancel, self._number)
             self._result = None
             self._finish()
 
     def _finish(self) -> None:
         self._done = True
-        self._lookup._outputs.pop(self._number, None)
+        self._lookup._in_flight.tickets.pop(self._number, None)
 
 
 class Lookup(Handle):
@@ -60,75 +70,113 @@ class Lookup(Handle):
     def __init__(self, tables: Table | Sequence[Table], *, store: Sequence[int] | None = None,
                  base: Sequence[int] | None = None, dtype: str = "f32", threads: int = 1, in_flight: int = 2,
                  dedupe: bool = True):
-        tables = [tables] if isinstance(tables, Table) else list(tables)
+        tables = [tables] if isinstance(tables, Table) else list(instance(tables, Iterable, "tables"))
+        pointers = [instance(table, Table, f"tables[{i}]").pointer for i, table in enumerate(tables)]
         store_ids = as_array(range(len(tables)) if store is None else store, np.int32, "store", 1)
         bases = None if base is None else as_array(base, np.int64, "base", 1)
         if bases is not None and bases.shape != store_ids.shape:
-            raise ValueError(f"base: {bases.shape[0]} values for {store_ids.shape[0]} columns")
+            raise invalid(f"base: {bases.shape[0]} values for {store_ids.shape[0]} columns")
         self._dtype = dtype_code(dtype)
         self.columns = int(store_ids.shape[0])
-        stores = ffi.new("og_store *[]", [table.pointer for table in tables])
+        self._depth = as_int(in_flight, "in_flight", I32)
+        stores = ffi.new("og_store *[]", pointers)
         plan = ffi.new("og_lookup_plan *", {
             "stores": stores, "n_stores": len(tables), "store": pointer_to(store_ids, "int32_t *"),
             "base": ffi.NULL if bases is None else pointer_to(bases, "int64_t *"), "n_columns": self.columns,
-            "out_dtype": self._dtype, "threads": threads, "in_flight": in_flight, "dedupe": dedupe,
+            "out_dtype": self._dtype, "threads": as_int(threads, "threads", I32), "in_flight": self._depth,
+            "dedupe": bool(dedupe),
         })
         out = ffi.new("og_lookup **")
         call(lib.og_lookup_new, plan, out)
-        self._own(out[0], _free)
-        self._outputs: dict[int, tuple] = {}  # by ticket: what workers may read and write
-        _in_use[int(ffi.cast("uintptr_t", out[0]))] = ([table.pointer for table in tables], stores, store_ids, bases,
-                                                       self._outputs)
+        self._in_flight, self._inside, self._left = _InFlight(), 0, threading.Condition()
+        _in_use[int(ffi.cast("uintptr_t", out[0]))] = (pointers, stores, store_ids, bases, self._in_flight)
+        self._own(out[0], _free, threads=True)
+        self._width = lib.og_lookup_width(out[0])
 
     @property
     def width(self) -> int:
         """Values of one output row: the sum over the columns of their tables' dim."""
-        return lib.og_lookup_width(self.pointer)
+        return self._width
 
     def submit(self, rows, into=None) -> Ticket:
         """Starts a lookup of row ids int64 [n, columns] ([n] for one column); ROW_NONE gives exact zeros.
 
         into: caller's memory [n, width] of the output's dtype (numpy, Tensor, torch; host, compact), written without a
-        copy. Ids are checked now: InvalidError names id, column, table rows and position, and nothing is queued.
+        copy. Ids are checked now: InvalidError names id, column, table rows and position, and nothing is queued; they
+        are copied too, so the caller's array is free at once.
         """
-        rows = self._rows(rows)
+        rows = self._rows(rows).copy()  # workers trust what was checked
         result, memory = self._output(rows.shape[0], into)
-        ticket = ffi.new("og_ticket *")
-        call(lib.og_lookup_submit, self.pointer, pointer_to(rows, "int64_t *"), rows.shape[0],
-             ffi.cast("void *", memory.pointer), ticket)
-        self._outputs[int(ticket[0])] = (rows, memory)
-        return Ticket(self, int(ticket[0]), result)
+        ticket, held, flight = ffi.new("og_ticket *"), (rows, memory), self._in_flight
+        flight.begun[id(held)] = held  # an interrupt after the call must not free what workers write
+        try:
+            self._call(lib.og_lookup_submit, pointer_to(rows, "int64_t *"), rows.shape[0],
+                       ffi.cast("void *", memory.pointer), ticket)
+        except OmnigramError:
+            del flight.begun[id(held)]
+            raise
+        number = int(ticket[0])
+        flight.tickets[number] = held
+        del flight.begun[id(held)]
+        for old in [t for t in list(flight.tickets) if t <= number - self._depth]:  # ended, though nobody waited
+            flight.tickets.pop(old, None)
+        return Ticket(self, number, result)
 
     def __call__(self, rows, into=None):
         """The same on this thread, at once: the output."""
         rows = self._rows(rows)
         result, memory = self._output(rows.shape[0], into)
-        call(lib.og_lookup_now, self.pointer, pointer_to(rows, "int64_t *"), rows.shape[0],
-             ffi.cast("void *", memory.pointer))
+        self._call(lib.og_lookup_now, pointer_to(rows, "int64_t *"), rows.shape[0], ffi.cast("void *", memory.pointer))
         return result
 
     def stats(self) -> dict[str, int]:
         """lookups, ids, distinct, absent, work_ns, waited_ns. Hidden share = 1 - waited_ns / work_ns."""
         out = ffi.new("og_lookup_stats *")
-        lib.og_lookup_read_stats(self.pointer, out)
+        with self._entered() as pointer:
+            lib.og_lookup_read_stats(pointer, out)
         return {field: int(getattr(out, field)) for field, _ in ffi.typeof("og_lookup_stats").fields}
 
     def reset_stats(self) -> None:
-        lib.og_lookup_reset_stats(self.pointer)
+        with self._entered() as pointer:
+            lib.og_lookup_reset_stats(pointer)
 
     def close(self) -> None:
-        """Waits for running lookups, drops waiting ones, joins the workers."""
-        if self._pointer is not None:
-            ffi.release(self._pointer)  # now, not at the last reference: no write to any output may follow
-        super().close()
-        self._outputs.clear()
+        """Waits for running lookups and for calls of other threads, drops waiting ones, joins the workers."""
+        if not self._is_here():
+            self._pointer = None
+            return
+        with self._left:
+            pointer, self._pointer = self._pointer, None
+            while self._inside:
+                self._left.wait()
+            if pointer is not None:
+                ffi.release(pointer)  # now, not at the last reference: no write to any output may follow
+        self._in_flight.tickets.clear()
+
+    @contextmanager
+    def _entered(self):
+        """The C pointer, which close() in another thread leaves alone until it is given back."""
+        _ = self.pointer  # in a forked child the condition may be held for ever
+        with self._left:
+            pointer = self.pointer
+            self._inside += 1
+        try:
+            yield pointer
+        finally:
+            with self._left:
+                self._inside -= 1
+                self._left.notify_all()
+
+    def _call(self, function, *arguments) -> None:
+        with self._entered() as pointer:
+            call(function, pointer, *arguments)
 
     def _rows(self, rows) -> np.ndarray:
         rows = as_array(rows, np.int64, "rows")
         if rows.ndim == 1 and self.columns == 1:
             rows = rows[:, None]
         if rows.ndim != 2 or rows.shape[1] != self.columns:
-            raise ValueError(f"rows: shape {rows.shape} where (n, {self.columns}) is needed")
+            raise invalid(f"rows: shape {rows.shape} where (n, {self.columns}) is needed")
         return rows
 
     def _output(self, n: int, into):
@@ -138,6 +186,6 @@ class Lookup(Handle):
             into = Tensor(array, self._dtype) if self._dtype == lib.OG_BF16 else array
         memory = borrow(into, "into", writable=True)
         if memory.shape != shape or memory.dtype != self._dtype:
-            raise ValueError(f"into: {dtype_name(memory.dtype)} {memory.shape} where "
+            raise invalid(f"into: {dtype_name(memory.dtype)} {memory.shape} where "
                              f"{dtype_name(self._dtype)} {shape} is needed")
         return into, memory

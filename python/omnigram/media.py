@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._array import as_array
+from ._array import I32, as_array, as_int, as_path, as_text, instance, one_of
 from ._ffi import ffi, lib, text
 from ._handle import Handle, pointer_to, view
 from .config import as_config, node_value
 from .dtypes import NUMPY
-from .errors import OmnigramError, call
+from .errors import UnsupportedError, call, invalid, wrong_type
 from .pack import MODALITIES
 
 SPLITS = tuple(text(lib.og_split_name(s)) for s in range(lib.OG_N_SPLITS))
@@ -44,7 +44,7 @@ class Prepared(Handle):
 
     def __init__(self, folder: str | os.PathLike):
         out = ffi.new("og_prepared **")
-        call(lib.og_prepared_open, os.fsencode(folder), out)
+        call(lib.og_prepared_open, as_path(folder, "folder"), out)
         self._own(out[0], lib.og_prepared_close)
 
     @property
@@ -58,10 +58,10 @@ class Prepared(Handle):
 
     def count(self, split: str) -> int:
         """Documents of a split ("train", "val", "test")."""
-        return lib.og_prepared_count(self.pointer, SPLITS.index(split))
+        return lib.og_prepared_count(self.pointer, one_of(split, SPLITS, "split"))
 
     def document(self, split: str, i: int) -> Document:
-        side = SPLITS.index(split)
+        side, i = one_of(split, SPLITS, "split"), as_int(i, "document")
         found = ffi.new("og_prepared_document *")
         call(lib.og_prepared_get, self.pointer, side, i, found)
         return Document(text(found.id), text(found.group), found.shard, found.index,
@@ -87,9 +87,9 @@ class Modality:
     """An adapter ("text", "image", "audio") by its config, for instance a codebook's `preprocess`."""
 
     def __init__(self, name: str, config: Mapping | None = None):
-        self._kind = lib.og_modality_find(name.encode())
+        self._kind = lib.og_modality_find(as_text(name, "name"))
         if self._kind == ffi.NULL:
-            raise OmnigramError(lib.OG_EINVAL, f"no modality {name!r}; there are {', '.join(MODALITIES[:3])}")
+            raise invalid(f"no modality {name!r:.80}; there are {', '.join(MODALITIES[:3])}")
         self._config = as_config(config)
         out = ffi.new("og_modality_impl **")
         call(self._kind.create, self._config.pointer, out)
@@ -97,19 +97,19 @@ class Modality:
 
     def decode(self, data: bytes, place: str = "bytes") -> np.ndarray:
         """A file's bytes to media, by the policies; FormatError names place and cause."""
-        return self._take(lambda media: call(self._kind.decode, self._pointer, place.encode(), data, len(data), media))
+        data, where = bytes(instance(data, (bytes, bytearray, memoryview), "data")), as_text(place, "place")
+        return self._take(lambda media: call(self._kind.decode, self._pointer, where, data, len(data), media))
 
     def vectors(self, media: np.ndarray, rate_hz: int = 0) -> np.ndarray:
         """float32 [rows, columns, dim] of an image uint8 [h, w, 3] or audio int16 [samples]."""
-        if self._kind.vectors == ffi.NULL:
-            raise OmnigramError(lib.OG_ENOTSUP, "text has no vectors: its codes come from a tokenizer")
+        self._check_vectors()
         media = np.ascontiguousarray(media)
         code = next((c for c, d in NUMPY.items() if d == media.dtype and c in (lib.OG_U8, lib.OG_I16)), None)
         if code is None or media.ndim > 3:
-            raise TypeError(f"media of {media.dtype} {media.shape}; uint8 [h, w, 3] or int16 [samples] is needed")
+            raise wrong_type(f"media of {media.dtype} {media.shape}; uint8 [h, w, 3] or int16 [samples] is needed")
         struct = ffi.new("og_media *", {"modality": self._kind.modality, "dtype": code, "rank": media.ndim,
                                         "shape": list(media.shape), "data": ffi.cast("void *", media.ctypes.data),
-                                        "rate_hz": rate_hz})
+                                        "rate_hz": as_int(rate_hz, "rate_hz", I32)})
         out, rows, columns = ffi.new("float **"), ffi.new("int32_t *"), ffi.new("int32_t *")
         call(self._kind.vectors, self._pointer, struct, out, rows, columns)
         owner = ffi.gc(out[0], lib.og_release)
@@ -121,9 +121,18 @@ class Modality:
 
     def restore(self, vectors: np.ndarray) -> np.ndarray:
         """float32 [rows, columns, dim] back to a picture uint8 [h, w, 3] or a spectrogram float32 [frames, bands]."""
+        self._check_vectors()
         vectors = as_array(vectors, np.float32, "vectors", 3)
+        if vectors.shape[2] != self.dim:
+            raise invalid(f"vectors: {vectors.shape[2]} values each where this modality has {self.dim}")
+        if max(vectors.shape[:2]) > I32[1]:
+            raise invalid(f"vectors: a grid of {vectors.shape[:2]}; a side has at most {I32[1]}")
         return self._take(lambda media: call(self._kind.restore, self._pointer, pointer_to(vectors, "float *"),
                                              vectors.shape[0], vectors.shape[1], media))
+
+    def _check_vectors(self) -> None:
+        if self._kind.vectors == ffi.NULL:
+            raise UnsupportedError(lib.OG_ENOTSUP, "text has no vectors: its codes come from a tokenizer")
 
     def _take(self, fill) -> np.ndarray:
         media = ffi.new("og_media *")

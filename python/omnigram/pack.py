@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ._array import as_array
+from ._array import I32, as_array, as_int, as_path, as_text, instance, one_of
 from ._ffi import ffi, lib, text
 from ._handle import Handle, pointer_to, view
 from .config import as_config, node_value
-from .errors import call
+from .errors import call, invalid
 
 TEXT, IMAGE, AUDIO, MARKER = lib.OG_TEXT, lib.OG_IMAGE, lib.OG_AUDIO, lib.OG_MARKER
 MODALITIES = tuple(text(lib.og_modality_name(m)) for m in range(lib.OG_N_MODALITIES))
@@ -44,60 +44,75 @@ class Ids(NamedTuple):
     def make(cls, *, text: int, image: int = 1, audio: int = 1, image_levels: int = 1, audio_levels: int = 1) -> Ids:
         """Ranges for vocabularies of these sizes; text begins at 0."""
         out = ffi.new("og_id_map *")
-        call(lib.og_id_map_make, text, image, image_levels, audio, audio_levels, out)
+        call(lib.og_id_map_make, as_int(text, "text"), as_int(image, "image"), as_int(image_levels, "image_levels"),
+             as_int(audio, "audio"), as_int(audio_levels, "audio_levels"), out)
         return _ids(out)
 
     @property
     def struct(self):
-        return ffi.new("og_id_map *", [list(self.base), list(self.codes), list(self.levels), self.size])
+        lists = {name: list(instance(getattr(self, name), Iterable, name)) for name in ("base", "codes", "levels")}
+        for name, values in lists.items():
+            if len(values) != len(MODALITIES):
+                raise invalid(f"{name}: {len(values)} entries for the {len(MODALITIES)} modalities")
+        return ffi.new("og_id_map *", [*([as_int(v, f"{name}[{i}]", I32) for i, v in enumerate(values)]
+                                         for name, values in lists.items()), as_int(self.size, "size", I32)])
 
     def modality(self, token: int) -> int:
         """The modality of an id, -1 when it is out of range."""
-        return lib.og_id_modality(self.struct, token)
+        return lib.og_id_modality(self.struct, as_int(token, "token", I32))
 
 
 def _ids(pointer) -> Ids:
     return Ids(tuple(pointer.base), tuple(pointer.codes), tuple(pointer.levels), pointer.size)
 
 
-class DocumentsBuilder:
-    """Lays out documents item by item: begin(); item(...)...; end(); then finish()."""
+class DocumentsBuilder(Handle):
+    """Lays out documents item by item: begin(); item(...)...; end(); then finish(), which ends the builder."""
 
     def __init__(self, ids: Ids, *, row_end: bool = True):
         out = ffi.new("og_documents_builder **")
-        call(lib.og_documents_builder_new, ids.struct, row_end, out)
-        self._pointer = ffi.gc(out[0], lib.og_documents_builder_free)
+        call(lib.og_documents_builder_new, instance(ids, Ids, "ids").struct, bool(row_end), out)
+        self._own(out[0], lib.og_documents_builder_free)
 
     def codebook(self, fingerprint: str) -> int:
         """Names a codebook; its number for item()."""
         index = ffi.new("int32_t *")
-        call(lib.og_documents_codebook, self._pointer, fingerprint.encode(), index)
+        with self._lock:
+            call(lib.og_documents_codebook, self.pointer, as_text(fingerprint, "fingerprint"), index)
         return int(index[0])
 
     def begin(self, shard: int = 0, index: int = 0) -> None:
-        call(lib.og_documents_begin, self._pointer, shard, index)
+        with self._lock:
+            call(lib.og_documents_begin, self.pointer, as_int(shard, "shard"), as_int(index, "index"))
 
     def item(self, modality: int, codes, *, codebook: int = -1) -> None:
         """codes, local to the modality: text [n]; image [rows, columns]; audio [frames] or [frames, levels]."""
         codes = as_array(codes, np.int32, "codes")
+        modality, codebook = as_int(modality, "modality", I32), as_int(codebook, "codebook", I32)
         if modality == IMAGE:
             if codes.ndim != 2:
-                raise ValueError(f"codes: an image is [rows, columns], not of shape {codes.shape}")
+                raise invalid(f"codes: an image is [rows, columns], not of shape {codes.shape}")
             rows, columns, levels = codes.shape[0], codes.shape[1], 1
         else:
             if codes.ndim not in (1, 2) or (modality == TEXT and codes.ndim != 1):
-                raise ValueError(f"codes: shape {codes.shape} fits no {MODALITIES[modality]} item")
+                raise invalid(f"codes: shape {codes.shape} fits no item of modality {modality}")
             rows, columns, levels = 1, codes.shape[0], codes.shape[1] if codes.ndim == 2 else 1
-        call(lib.og_documents_item, self._pointer, modality, pointer_to(codes, "int32_t *"), rows, columns, levels, codebook)
+        if max(rows, columns, levels) > I32[1]:
+            raise invalid(f"codes: shape {codes.shape}; a side has at most {I32[1]}")
+        with self._lock:
+            call(lib.og_documents_item, self.pointer, modality, pointer_to(codes, "int32_t *"), rows, columns, levels,
+                 codebook)
 
     def end(self) -> None:
-        call(lib.og_documents_end, self._pointer)
+        with self._lock:
+            call(lib.og_documents_end, self.pointer)
 
     def finish(self) -> Documents:
         out = ffi.new("og_documents **")
-        pointer, self._pointer = self._pointer, ffi.NULL
-        ffi.gc(pointer, None)  # finish frees it, whatever comes
-        call(lib.og_documents_finish, pointer, ffi.NULL, out)
+        with self._lock:
+            pointer, self._pointer = self.pointer, None
+            ffi.gc(pointer, None)  # finish frees it, whatever comes
+            call(lib.og_documents_finish, pointer, ffi.NULL, out)
         return Documents(out[0])
 
 
@@ -117,11 +132,11 @@ class Documents(Handle):
     @classmethod
     def load(cls, path: str | os.PathLike) -> Documents:
         out = ffi.new("og_documents **")
-        call(lib.og_documents_load, os.fsencode(path), out)
+        call(lib.og_documents_load, as_path(path), out)
         return cls(out[0])
 
     def save(self, path: str | os.PathLike) -> None:
-        call(lib.og_documents_save, self.pointer, os.fsencode(path))
+        call(lib.og_documents_save, self.pointer, as_path(path))
 
     def check(self) -> None:
         """Raises with the invariant that does not hold."""
@@ -170,11 +185,11 @@ _METHODS = {"best_fit": lib.OG_PACK_BEST_FIT, "first_fit": lib.OG_PACK_FIRST_FIT
 
 def pack_lengths(lengths, capacity: int, method: str = "best_fit") -> Plan:
     """Packs bare lengths [n] (each 1 .. capacity) into bins. InvalidError names index, value and limit."""
-    if method not in _METHODS:
-        raise ValueError(f"no method {method!r}; there are {', '.join(_METHODS)}")
+    one_of(method, list(_METHODS), "method")
     lengths = as_array(lengths, np.int64, "lengths", 1)
     out = ffi.new("og_pack_plan **")
-    call(lib.og_pack_lengths, pointer_to(lengths, "int64_t *"), lengths.shape[0], capacity, _METHODS[method], out)
+    call(lib.og_pack_lengths, pointer_to(lengths, "int64_t *"), lengths.shape[0], as_int(capacity, "capacity"),
+         _METHODS[method], out)
     plan = ffi.gc(out[0], lib.og_pack_plan_free)
     offsets = view(plan, plan.bin_offsets, (plan.n_bins + 1,), "<i8").copy()
     docs = view(plan, plan.docs, (int(offsets[-1]),), "<i8").copy()
@@ -226,23 +241,27 @@ class Packs(Handle):
         struct = ffi.new("og_pack_policy *")
         call(lib.og_config_read, config.pointer, lib.og_pack_policy_keys(), struct)
         out = ffi.new("og_packs **")
-        call(lib.og_packs_build, documents.pointer, struct, out)
+        call(lib.og_packs_build, instance(documents, Documents, "documents").pointer, struct, out)
         return cls(out[0])
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Packs:
         out = ffi.new("og_packs **")
-        call(lib.og_packs_load, os.fsencode(path), out)
+        call(lib.og_packs_load, as_path(path), out)
         return cls(out[0])
 
     def save(self, path: str | os.PathLike) -> None:
-        call(lib.og_packs_save, self.pointer, os.fsencode(path))
+        call(lib.og_packs_save, self.pointer, as_path(path))
 
     def __len__(self) -> int:
         return lib.og_packs_count(self.pointer)
 
     def __getitem__(self, i: int) -> Pack:
-        i = range(len(self))[i]
+        n = len(self)
+        i = as_int(i, "pack")
+        if not -n <= i < n:
+            raise IndexError(f"pack {i} of {n}")
+        i %= n
         p = ffi.new("og_pack *")
         call(lib.og_packs_get, self.pointer, i, p)
         owner, n, d = self.pointer, p.n_tokens, p.n_docs

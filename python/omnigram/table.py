@@ -6,12 +6,12 @@ import os
 
 import numpy as np
 
-from ._array import as_array
+from ._array import I32, U64, as_array, as_float, as_int, as_path, as_text, instance, one_of
 from ._ffi import ffi, lib
 from ._handle import Handle, pointer_to, view
 from .dlpack import Tensor
 from .dtypes import NUMPY, dtype_code, dtype_name
-from .errors import call
+from .errors import call, invalid, wrong_type
 from .pool import Pool, pool_pointer
 
 _BACKINGS = {"anonymous": lib.OG_BACK_ANONYMOUS, "shared": lib.OG_BACK_SHARED, "file": lib.OG_BACK_FILE}
@@ -29,12 +29,15 @@ class Table(Handle):
     def __init__(self, rows: int, dim: int, dtype: str | int = "f32", *, group: int = 0, state: int = 0,
                  backing: str = "anonymous", name: str | os.PathLike | None = None, huge: bool = True,
                  lock: bool = False, numa: int = -1, writable: bool = True):
-        if backing not in _BACKINGS:
-            raise ValueError(f"no backing {backing!r}; there are {', '.join(_BACKINGS)}")
-        options = ffi.new("og_store_options *", lib.og_store_defaults(rows, dim, dtype_code(dtype)))
-        held = ffi.NULL if name is None else ffi.new("char[]", os.fsencode(name))
-        options.group, options.state, options.backing, options.name = group, state, _BACKINGS[backing], held
-        options.huge, options.lock, options.numa, options.writable = huge, lock, numa, writable
+        place = list(_BACKINGS.values())[one_of(backing, list(_BACKINGS), "backing")]
+        if name is not None and place == lib.OG_BACK_ANONYMOUS:
+            raise invalid(f"name: {name!r:.200} of an anonymous table; backing 'shared' or 'file' has a name")
+        options = ffi.new("og_store_options *",
+                          lib.og_store_defaults(as_int(rows, "rows"), as_int(dim, "dim"), dtype_code(dtype)))
+        held = ffi.NULL if name is None else ffi.new("char[]", as_path(name, "name"))
+        options.group, options.state = as_int(group, "group", I32), as_int(state, "state", I32)
+        options.backing, options.name, options.numa = place, held, as_int(numa, "numa", I32)
+        options.huge, options.lock, options.writable = bool(huge), bool(lock), bool(writable)
         out = ffi.new("og_store **")
         call(lib.og_store_new, options, out)
         self._own(out[0], lib.og_store_free)
@@ -44,7 +47,7 @@ class Table(Handle):
     def attach(cls, name: str, *, writable: bool = False) -> Table:
         """Joins a shared table that another process made."""
         out = ffi.new("og_store **")
-        call(lib.og_store_attach, name.encode(), writable, out)
+        call(lib.og_store_attach, as_text(name, "name"), bool(writable), out)
         self = cls.__new__(cls)
         self._own(out[0], lib.og_store_free)
         self._writable = writable
@@ -86,7 +89,7 @@ class Table(Handle):
         rows = as_array(rows, np.int64, "rows", 1)
         values = as_array(values, np.float32, "values", 2)
         if values.shape != (rows.shape[0], self.dim):
-            raise ValueError(f"values: shape {values.shape} where {(rows.shape[0], self.dim)} is needed")
+            raise invalid(f"values: shape {values.shape} where {(rows.shape[0], self.dim)} is needed")
         self._check_writable()
         call(lib.og_store_write, self.pointer, pointer_to(rows, "int64_t *"), rows.shape[0], pointer_to(values, "float *"))
 
@@ -94,21 +97,21 @@ class Table(Handle):
         """table[i] -> float32 [dim]; table[a:b] or table[ids] -> [n, dim]."""
         if isinstance(row, slice):
             return self.read(np.arange(*row.indices(self.rows), dtype=np.int64))
-        if np.ndim(row) == 0:
-            return self.read([int(row)])[0]
-        return self.read(row)
+        if isinstance(row, (list, tuple, range)) or getattr(row, "ndim", 0):
+            return self.read(row)
+        return self.read([as_int(row, "row")])[0]
 
     def fill(self, seed: int = 0, scale: float = 0.02, pool: Pool | None = None) -> Table:
         """Every row normal(0, scale) from (seed, row, channel), zeros for scale 0; returns self."""
         self._check_writable()
-        call(lib.og_store_fill, self.pointer, seed, scale, pool_pointer(pool))
+        call(lib.og_store_fill, self.pointer, as_int(seed, "seed", U64), as_float(scale, "scale"), pool_pointer(pool))
         return self
 
     def tensor(self) -> Tensor:
         """The values [rows, dim] in place (strided by row_bytes), for f32, bf16 and f16; DLPack without a copy."""
         code = lib.og_store_dtype(self.pointer)
         if code not in (lib.OG_F32, lib.OG_BF16, lib.OG_F16):
-            raise TypeError(f"rows of {dtype_name(code)} carry scales and have no view; use read()")
+            raise wrong_type(f"rows of {dtype_name(code)} carry scales and have no view; use read()")
         stride = self._address(min(1, self.rows - 1)) - self._address(0)  # a plain file has no padding between rows
         return Tensor(view(self.pointer, lib.og_store_row(self.pointer, 0), self.shape, NUMPY[code],
                            strides=(stride or self.row_bytes, NUMPY[code].itemsize), readonly=not self._writable), code)
@@ -131,7 +134,7 @@ class Table(Handle):
 
     def _check_writable(self) -> None:
         if not self._writable:
-            raise ValueError("this table was opened read-only")
+            raise invalid("this table was opened read-only")
 
     def __repr__(self) -> str:
         return "Table(closed)" if self.closed else f"Table(rows={self.rows}, dim={self.dim}, dtype={self.dtype})"
@@ -143,30 +146,32 @@ class RowOptimizer:
     _KINDS = {"sgd": lib.OG_SGD, "adagrad_row": lib.OG_ADAGRAD_ROW, "adam": lib.OG_ADAM, "rmsprop": lib.OG_RMSPROP}
 
     def __init__(self, kind: str = "adagrad_row", *, stochastic_rounding: bool = False, **options):
-        if kind not in self._KINDS:
-            raise ValueError(f"no optimiser {kind!r}; there are {', '.join(self._KINDS)}")
+        one_of(kind, list(self._KINDS), "kind")
         self.kind = kind
         self._options = ffi.new("og_update_options *", lib.og_update_defaults(self._KINDS[kind]))
         self._options.rounding = lib.OG_ROUND_STOCHASTIC if stochastic_rounding else lib.OG_ROUND_NEAREST
         known = {field for field, _ in ffi.typeof("og_update_options").fields} - {"kind", "rounding"}
         for key, value in options.items():
             if key not in known:
-                raise TypeError(f"no option {key!r}; there are {', '.join(sorted(known))}")
-            setattr(self._options, key, value)
+                raise wrong_type(f"no option {key!r}; there are {', '.join(sorted(known))}")
+            whole = isinstance(getattr(self._options, key), int)
+            setattr(self._options, key, as_int(value, key, U64) if whole else as_float(value, key))
 
     def state(self, dim: int) -> int:
         """f32 values of state that a row of dim values needs (Table's `state`)."""
-        return lib.og_update_state(self._KINDS[self.kind], dim)
+        return lib.og_update_state(self._KINDS[self.kind], as_int(dim, "dim"))
 
     def apply(self, table: Table, rows, grads, *, step: int, grad_scale: float = 1.0, pool: Pool | None = None) -> None:
         """grads float32 [n, dim] of rows [n] (ROW_NONE is skipped) are summed per row in order and applied once.
 
         step counts from 1. Other rows do not change by a bit; the same bits for any pool.
         """
+        instance(table, Table, "table")
         rows = as_array(rows, np.int64, "rows", 1)
         grads = as_array(grads, np.float32, "grads", 2)
         if grads.shape != (rows.shape[0], table.dim):
-            raise ValueError(f"grads: shape {grads.shape} where {(rows.shape[0], table.dim)} is needed")
+            raise invalid(f"grads: shape {grads.shape} where {(rows.shape[0], table.dim)} is needed")
         table._check_writable()
         call(lib.og_update_apply, table.pointer, self._options, pointer_to(rows, "int64_t *"), rows.shape[0],
-             pointer_to(grads, "float *"), table.dim, grad_scale, step, pool_pointer(pool))
+             pointer_to(grads, "float *"), table.dim, as_float(grad_scale, "grad_scale"), as_int(step, "step"),
+             pool_pointer(pool))

@@ -6,11 +6,12 @@ import json
 import os
 from typing import NamedTuple
 
+from ._array import I32, as_int, as_path, as_text, instance, one_of
 from ._ffi import ffi, lib, text
 from ._handle import Handle
 from .addressing import Addressing
 from .dtypes import dtype_name
-from .errors import call
+from .errors import call, invalid
 from .table import Table
 
 _LAYOUTS = {"plain": lib.OG_LAYOUT_PLAIN, "packed": lib.OG_LAYOUT_PACKED}
@@ -48,10 +49,10 @@ def save_table(table: Table, path: str | os.PathLike, identity: TableIdentity, *
     layout: "packed" (records as in memory) or "plain" (tensors as published systems have them). A path that ends in
     .json is an index over `shards` files beside it.
     """
-    if layout not in _LAYOUTS:
-        raise ValueError(f"no layout {layout!r}; there are {', '.join(_LAYOUTS)}")
-    struct, _keep = _identity(identity)
-    call(lib.og_table_save, os.fsencode(path), table.pointer, struct, _LAYOUTS[layout], shards)
+    one_of(layout, list(_LAYOUTS), "layout")
+    struct, _keep = _identity(identity, "identity")
+    call(lib.og_table_save, as_path(path), instance(table, Table, "table").pointer, struct, _LAYOUTS[layout],
+         as_int(shards, "shards", I32))
 
 
 def open_table(path: str | os.PathLike, expected: TableIdentity | None = None, *, writable: bool = False) -> Table:
@@ -60,7 +61,7 @@ def open_table(path: str | os.PathLike, expected: TableIdentity | None = None, *
     An index of several files (.json) has no one map: TableFile(path).load() reads it into memory.
     """
     if str(path).endswith(".json"):
-        raise ValueError(f"{path} is an index of files, which no one map can show; TableFile(path).load() reads it")
+        raise invalid(f"{path} is an index of files, which no one map can show; TableFile(path).load() reads it")
     if expected is not None:
         TableFile(path, expected).close()
     return Table(0, 0, 0, backing="file", name=path, writable=writable)
@@ -70,9 +71,9 @@ class TableFile(Handle):
     """An open table file. expected: what the model needs; InvalidError has both fingerprints and the first key that differs."""
 
     def __init__(self, path: str | os.PathLike, expected: TableIdentity | None = None):
-        struct, _keep = (ffi.NULL, None) if expected is None else _identity(expected)
+        struct, _keep = (ffi.NULL, None) if expected is None else _identity(expected, "expected")
         out = ffi.new("og_table_file **")
-        call(lib.og_table_file_open, os.fsencode(path), struct, out)
+        call(lib.og_table_file_open, as_path(path), struct, out)
         self._own(out[0], lib.og_table_file_close)
 
     @property
@@ -91,11 +92,13 @@ class TableFile(Handle):
         if table is None:
             h = self.header
             table = Table(h.rows, h.dim, h.dtype, group=h.group, state=h.state)
-        call(lib.og_table_file_load, self.pointer, first, table.pointer)
+        instance(table, Table, "table")._check_writable()
+        call(lib.og_table_file_load, self.pointer, as_int(first, "first"), table.pointer)
         return table
 
 
-def _identity(identity: TableIdentity):
-    keep = [ffi.new("char[]", part.encode()) for part in identity]
+def _identity(identity: TableIdentity, name: str):
+    instance(identity, TableIdentity, name)
+    keep = [ffi.new("char[]", as_text(part, f"{name}.{field}")) for field, part in zip(identity._fields, identity)]
     return ffi.new("og_table_identity *", {"name": keep[0], "fingerprint": keep[1], "description": keep[2],
                                            "constants": ffi.NULL}), keep

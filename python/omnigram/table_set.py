@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ._array import as_text, instance
 from ._ffi import ffi, lib, text
 from ._handle import Handle, pointer_to
 from .addressing import Column
@@ -44,10 +45,10 @@ class TableSet(Handle):
     """The tables that a config names, for an id map and the codebooks (fingerprints) their keys are made of."""
 
     def __init__(self, tables: Config | Mapping, ids: Ids, codebooks: Sequence[str] = ()):
-        names = [ffi.new("char[]", fingerprint.encode()) for fingerprint in codebooks]
+        names = [ffi.new("char[]", as_text(c, f"codebooks[{i}]")) for i, c in enumerate(codebooks)]
         array = ffi.new("char *[]", names or [ffi.NULL])
         out = ffi.new("og_table_set **")
-        call(lib.og_table_set_new, as_config(tables).pointer, ids.struct, array, len(names), out)
+        call(lib.og_table_set_new, as_config(tables).pointer, instance(ids, Ids, "ids").struct, array, len(names), out)
         self._own(out[0], lib.og_table_set_free)
 
     @property
@@ -69,6 +70,7 @@ class TableSet(Handle):
 
     def rows(self, pack: Pack, pool: Pool | None = None) -> np.ndarray:
         """int64 [T, C]; ROW_NONE (-1) where an n-gram does not exist."""
+        instance(pack, Pack, "pack")
         rows = np.empty((len(pack.tokens), lib.og_table_set_columns(self.pointer)), np.int64)
         call(lib.og_table_set_rows, self.pointer, pack.struct, pool_pointer(pool), pointer_to(rows, "int64_t *"))
         return rows

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ._array import as_array
+from ._array import as_array, as_int, as_path, instance
 from ._ffi import ffi, lib, text
 from ._handle import Handle, pointer_to, view
-from .errors import call
+from .errors import call, invalid
 
 
 class Tokenizer(Handle):
@@ -18,16 +18,16 @@ class Tokenizer(Handle):
 
     def __init__(self, path: str | os.PathLike):
         out = ffi.new("og_tokenizer **")
-        call(lib.og_tokenizer_open, os.fsencode(path), out)
+        call(lib.og_tokenizer_open, as_path(path), out)
         self._own(out[0], lib.og_tokenizer_free)
 
     @classmethod
     def train(cls, texts: Iterable[str], vocab: int, path: str | os.PathLike) -> Tokenizer:
         """Fits BPE to texts, writes path atomically and opens it; the same file for the same texts."""
-        encoded = [ffi.new("char[]", t.encode()) for t in texts]
+        encoded = [ffi.new("char[]", _utf8(t, f"texts[{i}]")) for i, t in enumerate(texts)]
         array = ffi.new("char *[]", encoded or [ffi.NULL])
         lengths = ffi.new("int64_t[]", [len(t) - 1 for t in encoded] or [0])
-        call(lib.og_tokenizer_train, array, lengths, len(encoded), vocab, os.fsencode(path))
+        call(lib.og_tokenizer_train, array, lengths, len(encoded), as_int(vocab, "vocab"), as_path(path))
         return cls(path)
 
     @property
@@ -40,7 +40,7 @@ class Tokenizer(Handle):
 
     def encode(self, value: str) -> np.ndarray:
         """Ids int32 [n]."""
-        data = value.encode()
+        data = _utf8(value, "value")
         ids, n = ffi.new("int32_t **"), ffi.new("int64_t *")
         call(lib.og_tokenizer_encode, self.pointer, data, len(data), ids, n)
         owner = ffi.gc(ids[0], lib.og_release)
@@ -54,3 +54,10 @@ class Tokenizer(Handle):
             return ffi.string(out[0]).decode(errors="replace")
         finally:
             lib.og_release(out[0])
+
+
+def _utf8(value: str, name: str) -> bytes:
+    try:
+        return instance(value, str, name).encode()
+    except UnicodeEncodeError as error:
+        raise invalid(f"{name}: {error}") from None

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._ffi import ffi, library_path, text
+from ._array import as_path, instance
+from ._ffi import LOAD_FLAGS, ffi, library_path, text
 from ._handle import Handle, view
 from .config import Config, as_config
 from .errors import UnsupportedError, call
@@ -59,7 +60,7 @@ def train_library():
         path = Path(library_path).parent / "libomnigram_train.so"
         try:
             import torch  # noqa: F401
-            _library = ffi.dlopen(str(path))
+            _library = ffi.dlopen(str(path), LOAD_FLAGS)
         except (ImportError, OSError) as error:
             raise UnsupportedError(5, f"built without torch: {error}; install torch, then build again") from error
     return _library
@@ -87,14 +88,14 @@ class Trainer(Handle):
 
     def __init__(self, config: Config | Mapping, packs: Packs, run: str | os.PathLike | None = None, log=None):
         lib = train_library()
-        self._packs, self._lib = packs, lib
+        self._packs, self._lib = instance(packs, Packs, "packs"), lib
         self._log = ffi.callback("void(void *, int32_t, const char *)", lambda _, kind, line: log(kind, text(line))) if log else ffi.NULL
         tree = as_config(config)
-        folder = ffi.new("char[]", os.fsencode(run)) if run is not None else ffi.NULL
+        folder = ffi.new("char[]", as_path(run, "run")) if run is not None else ffi.NULL
         options = ffi.new("og_trainer_options *", {"config": tree.pointer, "packs": packs.pointer, "run": folder, "log": self._log})
         out = ffi.new("og_trainer **")
         call(lib.og_trainer_new, options, out)
-        self._own(out[0], lib.og_trainer_free)
+        self._own(out[0], lib.og_trainer_free, threads=True)
 
     @property
     def done(self) -> int:

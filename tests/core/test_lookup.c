@@ -7,6 +7,8 @@
 #include <omnigram/memory.h>
 #include <omnigram/random.h>
 
+#include <pthread.h>
+
 static og_error err;
 
 static og_store *store_of(int64_t rows, int64_t dim, int32_t dtype, int32_t state) {
@@ -95,6 +97,59 @@ static void many_in_flight(void) {
     og_store_free(store);
 }
 
+/* Threads that share one lookup: each blocks for a place in the queue, and looks up on itself in between. */
+typedef struct sharer {
+    og_lookup *lookup;
+    const og_store *store;
+    uint64_t seed;
+} sharer;
+
+static void *share(void *context) {
+    const sharer *self = context;
+    enum { ROWS = 600 };
+    int64_t rows[ROWS];
+    static _Thread_local float out[ROWS][16];
+    og_error mine;
+    for (int turn = 0; turn < 40; turn++) {
+        int64_t n = ROWS - 100 * (int64_t)(self->seed % 4);
+        for (int64_t i = 0; i < n; i++)
+            rows[i] = (int64_t)og_random_below(self->seed, (uint64_t)(turn * ROWS + i), 1000);
+        og_ticket ticket;
+        if (turn % 2) {
+            CHECK_OK(og_lookup_now(self->lookup, rows, n, out, &mine));
+        } else {
+            CHECK_OK(og_lookup_submit(self->lookup, rows, n, out, &ticket, &mine));
+            CHECK_OK(og_lookup_wait(self->lookup, ticket, &mine));
+        }
+        for (int64_t i = 0; i < n; i++) CHECK(memcmp(out[i], og_store_row(self->store, rows[i]), 64) == 0);
+    }
+    return NULL;
+}
+
+static void shared_by_threads(int32_t in_flight) {
+    og_store *store = store_of(1000, 16, OG_F32, 0);
+    int32_t column = 0;
+    og_lookup_plan plan = {&store, 1, &column, NULL, 1, OG_F32, 2, in_flight, 1};
+    og_lookup *lookup;
+    CHECK_OK(og_lookup_new(&plan, &lookup, &err));
+    enum { N = 5 };
+    pthread_t threads[N];
+    sharer sharers[N];
+    for (int i = 0; i < N; i++) {
+        sharers[i] = (sharer){lookup, store, (uint64_t)(i + 10)};
+        CHECK(pthread_create(&threads[i], NULL, share, &sharers[i]) == 0);
+    }
+    for (int i = 0; i < N; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+    og_lookup_stats stats;
+    og_lookup_read_stats(lookup, &stats);
+    CHECK(stats.lookups == N * 40);
+    og_lookup_free(lookup);
+    int64_t base = INT64_MAX - 999; /* the last id would not fit */
+    plan.base = &base;
+    CHECK_FAILS(og_lookup_new(&plan, &lookup, &err), OG_EINVAL, "64 bits");
+    og_store_free(store);
+}
+
 int main(void) {
     int64_t before = og_alloc_count();
     const int32_t types[] = {OG_F32, OG_BF16, OG_F16};
@@ -106,6 +161,8 @@ int main(void) {
                 values_equal_rows(types[t], threads, dedupe, 9000, 50);
             }
     many_in_flight();
+    shared_by_threads(1);
+    shared_by_threads(2);
     CHECK(og_alloc_count() == before);
     return 0;
 }

@@ -30,10 +30,10 @@ OG_API og_status og_lookup_new(const og_lookup_plan *plan, og_lookup **out, og_e
 OG_API void og_lookup_free(og_lookup *lookup);
 OG_API int64_t og_lookup_width(const og_lookup *lookup); /* values of one output row: sum of dims */
 
-/* rows [n][n_columns], out [n][width]: caller-owned, valid until wait or cancel returns. Ids are checked here, on the
- * calling thread: an error names id, column, table rows and position, and nothing is queued. OG_ROW_NONE gives exact
- * zeros. Blocks while in_flight tickets are unfinished (a finished one that nobody has waited for takes no place). An
- * output that begins at a multiple of 64 bytes is written fastest. */
+/* rows [n][n_columns], out [n][width]: caller-owned, valid and unchanged until wait or cancel returns. Ids are checked
+ * here, on the calling thread: an error names id, column, table rows and position, and nothing is queued. OG_ROW_NONE
+ * gives exact zeros. Blocks while in_flight tickets are unfinished (a finished one that nobody has waited for takes no
+ * place). An output that begins at a multiple of 64 bytes is written fastest. */
 OG_API og_status og_lookup_submit(og_lookup *lookup, const int64_t *rows, int64_t n, void *out, og_ticket *ticket,
                                   og_error *err) OG_MUST_USE;
 /* OG_ECANCELED after a cancel. A ticket may be waited for more than once. */
@@ -41,7 +41,7 @@ OG_API og_status og_lookup_wait(og_lookup *lookup, og_ticket ticket, og_error *e
 /* After it returns nothing writes to the ticket's output. */
 OG_API og_status og_lookup_cancel(og_lookup *lookup, og_ticket ticket, og_error *err) OG_MUST_USE;
 
-/* The same on the calling thread, without a queue. */
+/* The same on the calling thread, without a queue. Threads that call it at once take turns. */
 OG_API og_status og_lookup_now(og_lookup *lookup, const int64_t *rows, int64_t n, void *out, og_error *err) OG_MUST_USE;
 
 typedef struct og_lookup_stats {
