@@ -60,12 +60,29 @@ static og_status fit_tokenizer(og_quantize *q, og_error *err) {
     return status;
 }
 
+static json_t *real_json(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+static json_t *use_json(const og_code_use *u) {
+    return json_pack("{s:I, s:I, s:f, s:f, s:f, s:f}", "used", (json_int_t)u->used, "used_tenth",
+                     (json_int_t)u->used_tenth, "perplexity", u->perplexity, "perplexity_corrected",
+                     u->perplexity_corrected, "gini", u->gini, "top_percent", u->top_percent);
+}
+
 /* Health of one split as JSON; a ratio to no variance is null. */
-static json_t *health_json(const og_codebook_health *h, int64_t seen) {
-    return json_pack("{s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:o}", "vectors", (json_int_t)h->vectors, "of",
-                     (json_int_t)seen, "not_finite", (json_int_t)h->not_finite, "used", (json_int_t)h->used,
-                     "expected_used", h->expected_used, "perplexity", h->perplexity, "mse", h->mse, "relative_mse",
-                     isfinite(h->relative_mse) ? json_real(h->relative_mse) : json_null());
+static json_t *health_json(const og_codebook_health *h, const og_level_health *levels, int32_t n, int64_t seen) {
+    json_t *out = use_json(&h->use), *by_level = json_array();
+    json_t *more =
+        json_pack("{s:I, s:I, s:I, s:f, s:f, s:o, s:o}", "vectors", (json_int_t)h->vectors, "of", (json_int_t)seen,
+                  "not_finite", (json_int_t)h->not_finite, "expected_used", h->expected_used, "mse", h->mse,
+                  "relative_mse", real_json(h->relative_mse), "snr_db", real_json(h->snr_db));
+    json_object_update_new(out, more);
+    for (int32_t l = 0; l < n; l++) {
+        json_t *level = use_json(&levels[l].use);
+        json_object_set_new(level, "relative_mse", real_json(levels[l].relative_mse));
+        json_array_append_new(by_level, level);
+    }
+    json_object_set_new(out, "levels", by_level);
+    return out;
 }
 
 static og_status health_config(json_t *health, og_config **out, og_error *err) {
@@ -97,13 +114,20 @@ static og_status fit_codes(const og_quantize *q, int32_t modality, const float *
 static og_status measure(const og_quantize *q, int32_t modality, const og_codebook *codebook, int32_t split,
                          const float *vectors, int64_t n, int64_t seen, json_t *health, og_error *err) {
     og_codebook_health h;
-    OG_TRY(og_codebook_measure(codebook, vectors, n, q->pool, &h, err));
+    og_level_health *levels = og_alloc(codebook->levels, sizeof *levels);
+    if (!levels) return og_fail(err, OG_ENOMEM, "no memory for the figures of %d levels", codebook->levels);
+    og_status status = og_codebook_measure(codebook, vectors, n, q->pool, &h, levels, err);
+    if (status != OG_OK) {
+        og_release(levels);
+        return status;
+    }
     fprintf(stderr,
             "quantize: %s codebook on %s: %lld of %lld codes used (uniform draws: %.0f), perplexity %.1f, relative "
             "error %.4f, %lld vectors\n",
-            q->parts[modality].type->name, og_split_name(split), (long long)h.used, (long long)codebook->size,
-            h.expected_used, h.perplexity, h.relative_mse, (long long)n);
-    json_object_set_new(health, og_split_name(split), health_json(&h, seen));
+            q->parts[modality].type->name, og_split_name(split), (long long)h.use.used, (long long)codebook->size,
+            h.expected_used, h.use.perplexity, h.relative_mse, (long long)n);
+    json_object_set_new(health, og_split_name(split), health_json(&h, levels, codebook->levels, seen));
+    og_release(levels);
     return OG_OK;
 }
 

@@ -1,6 +1,7 @@
 """`omnigram quantize` on a small synthetic data set: what it writes, that it is reproducible, and what it refuses."""
 
 import json
+import math
 import resource
 import shutil
 import signal
@@ -70,6 +71,10 @@ def test_files_and_figures(codes):
                 health = codebook.health[split]
                 assert 1 <= health["perplexity"] <= health["used"] <= size
                 assert 0 < health["relative_mse"] < 0.5 and health["not_finite"] == 0
+                assert health["perplexity"] <= health["perplexity_corrected"] and 0 <= health["gini"] < 1
+                assert 0 < health["used_tenth"] <= health["used"] and 0 < health["top_percent"] <= 1
+                assert health["snr_db"] == pytest.approx(-10 * math.log10(health["relative_mse"]))
+                assert len(health["levels"]) == 1 and health["levels"][0]["relative_mse"] == health["relative_mse"]
 
 
 def test_documents_hold_the_codes_of_their_items(codes, prepared):

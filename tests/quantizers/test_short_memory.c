@@ -44,7 +44,7 @@ static og_status use_codes(const char *quantizer, int32_t levels) {
     og_status status = og_codebook_new(quantizer, OG_AUDIO, levels, 16, D, vectors, NULL, NULL, &codebook, &err);
     STEP(type->encode(codebook, vectors, N, codes, NULL, NULL, &err));
     STEP(type->decode(codebook, codes, N, decoded, &err));
-    STEP(og_codebook_measure(codebook, vectors, N, NULL, &health, &err));
+    STEP(og_codebook_measure(codebook, vectors, N, NULL, &health, NULL, &err));
     og_codebook_free(codebook);
     return status;
 }

@@ -27,15 +27,28 @@ extern OG_API const og_quantizer_type *const og_quantizer_types[];
 OG_API const og_quantizer_type *og_quantizer_find(const char *name);
 
 /* Figures of a codebook on vectors, named in docs/quantizers.md. */
+typedef struct og_code_use {     /* of the codes of one level */
+    int64_t used;                /* codes with at least one vector */
+    int64_t used_tenth;          /* codes with at least a tenth of a uniform draw's vectors */
+    double perplexity;           /* exp(entropy), plug-in */
+    double perplexity_corrected; /* the same of the entropy + (used - 1) / 2n (Miller 1955; Madow 1948) */
+    double gini;                 /* of the counts: 0 uniform, 1 - 1/K one code alone */
+    double top_percent;          /* share of the vectors that the most used hundredth of the codes has, ceil(K / 100) */
+} og_code_use;
 typedef struct og_codebook_health {
     int64_t vectors, not_finite;
-    int64_t used;             /* codes with at least one vector */
+    og_code_use use;          /* level 0 */
     double expected_used;     /* what uniform draws would use: K(1 - (1 - 1/K)^n) */
-    double perplexity;        /* exp(entropy), plug-in */
     double mse, relative_mse; /* mean squared error, and that over the variance */
+    double snr_db;            /* -10 log10(relative_mse); infinite without an error */
 } og_codebook_health;
+typedef struct og_level_health { /* of residual codes */
+    og_code_use use;
+    double relative_mse; /* of the vectors decoded from this level and those before */
+} og_level_health;
+/* levels: [codebook->levels], or NULL. */
 OG_API og_status og_codebook_measure(const og_codebook *codebook, const float *vectors, int64_t n, og_pool *pool,
-                                     og_codebook_health *out, og_error *err) OG_MUST_USE;
+                                     og_codebook_health *out, og_level_health *levels, og_error *err) OG_MUST_USE;
 
 OG_END
 #endif
