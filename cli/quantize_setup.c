@@ -37,7 +37,7 @@ static const og_key text_keys[] = {
 static og_status read_part(const og_config *map, og_quantize_part *part, og_error *err) {
     const char *name = "kmeans";
     part->sample = 131072; /* 256 for each of 512 codes, FAISS's own measure of enough */
-    OG_TRY(og_config_from_yaml("", 0, og_config_place(map) ? og_config_place(map) : part->type->name, &part->fit, err));
+    OG_TRY(og_config_new_at(map, NULL, &part->fit, err));
     for (int64_t i = 0; i < og_config_size(map); i++) {
         const char *key = og_config_key_at(map, i);
         const og_config *value = og_config_at(map, i);
@@ -46,17 +46,10 @@ static og_status read_part(const og_config *map, og_quantize_part *part, og_erro
         } else if (!strcmp(key, "sample")) {
             OG_TRY(og_config_i64(value, &part->sample, err));
             if (part->sample < 1)
-                return og_fail(err, OG_EINVAL, "%s: %s.sample is %lld, and must be at least 1", og_config_place(value),
-                               part->type->name, (long long)part->sample);
+                return og_fail(err, OG_EINVAL, "%s: is %lld, and must be at least 1", OG_WHERE(value),
+                               (long long)part->sample);
         } else {
-            char *json, assignment[4096];
-            OG_TRY(og_config_to_json(value, &json, err));
-            int n = snprintf(assignment, sizeof assignment, "%s=%s", key, json);
-            og_release(json);
-            if (n < 0 || n >= (int)sizeof assignment)
-                return og_fail(err, OG_EINVAL, "%s: the value of %s.%s is too long", og_config_place(value),
-                               part->type->name, key);
-            OG_TRY(og_config_override(part->fit, assignment, err));
+            OG_TRY(og_config_put(part->fit, key, value, err));
         }
     }
     part->quantizer = og_quantizer_find(name);

@@ -53,10 +53,9 @@ static og_status create(const og_config *config, og_modality_impl **impl, og_err
                                     .range = s.range};
     OG_TRY(og_mel_preset(presets[s.preset], s.rate, &made.mel, err));
     if (1000 % (s.frame_hz * s.hop_ms) || s.rate * s.hop_ms % 1000)
-        return og_fail(
-            err, OG_EINVAL,
-            "%s: audio.frame_hz %lld x audio.hop_ms %lld must divide 1000, and a hop at %lld Hz be whole samples",
-            og_config_place(config), (long long)s.frame_hz, (long long)s.hop_ms, (long long)s.rate);
+        return og_fail(err, OG_EINVAL,
+                       "%s: frame_hz %lld x hop_ms %lld must divide 1000, and a hop at %lld Hz be whole samples",
+                       OG_WHERE(config), (long long)s.frame_hz, (long long)s.hop_ms, (long long)s.rate);
     made.hops = 1000 / (s.frame_hz * s.hop_ms);
     made.mel.hop = s.rate * s.hop_ms / 1000;
     made.mel.n_fft = s.n_fft;
@@ -65,7 +64,7 @@ static og_status create(const og_config *config, og_modality_impl **impl, og_err
     if (made.mel.range > 0) made.mel.range = made.mel.log == OG_MEL_LOG_10 ? s.range_db / 10 : s.range_db;
     double *filters = NULL; /* an empty filter is found now, not at the first clip */
     og_status status = og_mel_filters(&made.mel, &filters, err);
-    if (status != OG_OK) return og_fail_at(err, status, "%s", og_config_place(config));
+    if (status != OG_OK) return og_fail_at(err, status, "%s", OG_WHERE(config));
     og_release(filters);
     og_modality_impl *self = og_alloc(1, sizeof *self);
     if (!self) return og_fail(err, OG_ENOMEM, "audio: no memory");

@@ -38,17 +38,17 @@ static og_status create(const og_config *config, og_modality_impl **impl, og_err
     struct og_modality_impl read = {0};
     OG_TRY(og_config_read(config, keys, &read, err));
     if (read.size % read.patch)
-        return og_fail(err, OG_EINVAL, "%s: image.size %lld is not a multiple of image.patch %lld",
-                       og_config_place(config), (long long)read.size, (long long)read.patch);
+        return og_fail(err, OG_EINVAL, "%s: size %lld is not a multiple of patch %lld", OG_WHERE(config),
+                       (long long)read.size, (long long)read.patch);
     const og_i64_list *list = &read.background_list;
     if (list->n && list->n != 3)
-        return og_fail(err, OG_EINVAL, "%s: image.background has %lld values, must be [r, g, b]",
-                       og_config_place(config), (long long)list->n);
+        return og_fail(err, OG_EINVAL, "%s: background has %lld values, must be [r, g, b]", OG_WHERE(config),
+                       (long long)list->n);
     for (int64_t i = 0; i < 3; i++) {
         int64_t value = list->n ? list->values[i] : 255;
         if (value < 0 || value > 255)
-            return og_fail(err, OG_EINVAL, "%s: image.background holds %lld, must be in 0..255",
-                           og_config_place(config), (long long)value);
+            return og_fail(err, OG_EINVAL, "%s: background holds %lld, must be in 0..255", OG_WHERE(config),
+                           (long long)value);
         read.policy.background[i] = (double)value;
     }
     read.policy.orientation = read.orientation;

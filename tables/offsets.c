@@ -11,7 +11,7 @@ enum { FARTHEST = 128 }; /* as JBIG2's adaptive pixels: T.88, 6.2.5.4 */
 static og_status refuse(const og_config *node, const char *why, og_error *err) {
     char *text = NULL;
     og_status status = og_config_to_json(node, &text, err);
-    if (status == OG_OK) status = og_fail(err, OG_EINVAL, "%s: cell %.60s %s", og_config_place(node), text, why);
+    if (status == OG_OK) status = og_fail(err, OG_EINVAL, "%s: cell %.60s %s", OG_WHERE(node), text, why);
     og_release(text);
     return status;
 }
@@ -56,7 +56,7 @@ og_status og_offsets_read(const og_config *list, og_offset_parse *parse, int32_t
                           og_error *err) {
     int64_t n = og_config_size(list), most = OG_MAX_ORDER - (out->anchor == OG_ANCHOR_CURRENT);
     if (og_config_kind(list) != OG_CONFIG_LIST || n < 1 || n > most)
-        return og_fail(err, OG_EINVAL, "%s: an n-gram of %lld cells; it is a list of 1 to %lld", og_config_place(list),
+        return og_fail(err, OG_EINVAL, "%s: an n-gram of %lld cells; it is a list of 1 to %lld", OG_WHERE(list),
                        (long long)n, (long long)most);
     for (int64_t i = 0; i < n; i++) {
         OG_TRY(read_cell(og_config_at(list, i), parse, second_is_level, &out->cell[i], err));

@@ -35,7 +35,7 @@ static og_status create(const og_config *config, const og_id_map *ids, og_stenci
     OG_TRY(og_config_read(config, key_table, &k, err));
     if (k.modality == k.from)
         return og_fail(err, OG_EINVAL, "%s: cross from %s to %s; within one modality the stencil is lags or grid",
-                       og_config_place(config), og_modality_name(k.from), og_modality_name(k.modality));
+                       OG_WHERE(config), og_modality_name(k.from), og_modality_name(k.modality));
     OG_TRY(og_stencil_modality(config, ids, k.modality, err));
     OG_TRY(og_stencil_modality(config, ids, k.from, err));
     og_stencil_impl *made = og_alloc_zero(1, sizeof *made);

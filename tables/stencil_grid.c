@@ -71,7 +71,7 @@ static og_status read_cells(const og_config *node, og_offsets *out, og_error *er
     const char *nearest = og_config_nearest(name, names, n);
     return og_fail(
         err, OG_EINVAL, "%s: no template '%s'%s%s%s; an n-gram is a template or a list of cells, such as [W, N]",
-        og_config_place(node), name, nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+        OG_WHERE(node), name, nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 static og_status create(const og_config *config, const og_id_map *ids, og_stencil_impl **impl,
@@ -80,7 +80,7 @@ static og_status create(const og_config *config, const og_id_map *ids, og_stenci
     OG_TRY(og_config_read(config, key_table, &k, err));
     OG_TRY(og_stencil_modality(config, ids, OG_IMAGE, err));
     if (k.level >= ids->levels[OG_IMAGE])
-        return og_fail(err, OG_EINVAL, "%s: level %lld; image has %d", og_config_place(config), (long long)k.level,
+        return og_fail(err, OG_EINVAL, "%s: level %lld; image has %d", OG_WHERE(config), (long long)k.level,
                        ids->levels[OG_IMAGE]);
     og_offsets o = {.modality = OG_IMAGE,
                     .anchor = k.anchor,

@@ -38,7 +38,7 @@ static og_status create(const og_config *config, const og_id_map *ids, og_stenci
     OG_TRY(og_config_read(config, key_table, &k, err));
     OG_TRY(og_stencil_modality(config, ids, k.modality, err));
     if (k.level >= ids->levels[k.modality])
-        return og_fail(err, OG_EINVAL, "%s: level %lld; %s has %d", og_config_place(config), (long long)k.level,
+        return og_fail(err, OG_EINVAL, "%s: level %lld; %s has %d", OG_WHERE(config), (long long)k.level,
                        og_modality_name(k.modality), ids->levels[k.modality]);
     og_stencil_impl *made = og_alloc_zero(1, sizeof *made);
     if (!made) return og_fail(err, OG_ENOMEM, "no memory for a stencil");

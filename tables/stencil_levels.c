@@ -43,8 +43,8 @@ static og_status create(const og_config *config, const og_id_map *ids, og_stenci
     og_offsets o = {.modality = k.modality, .anchor = k.anchor, .leak = k.common.leak};
     for (int64_t i = 0; i < k.levels.n; i++) {
         if (k.levels.values[i] >= ids->levels[k.modality])
-            return og_fail(err, OG_EINVAL, "%s: level %lld; %s has %d", og_config_place(config),
-                           (long long)k.levels.values[i], og_modality_name(k.modality), ids->levels[k.modality]);
+            return og_fail(err, OG_EINVAL, "%s: level %lld; %s has %d", OG_WHERE(config), (long long)k.levels.values[i],
+                           og_modality_name(k.modality), ids->levels[k.modality]);
         o.levels |= 1u << k.levels.values[i];
     }
     OG_TRY(og_offsets_read(k.cells, parse, 1, &o, err));

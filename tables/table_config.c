@@ -21,7 +21,7 @@ static og_status find_stencil(const og_config *map, const og_stencil_type **out,
         int n = 0;
         for (; og_stencil_types[n] && n < 64; n++) names[n] = og_stencil_types[n]->name;
         const char *nearest = og_config_nearest(name, names, n);
-        return og_fail(err, OG_EINVAL, "%s: unknown stencil '%s'%s%s%s", og_config_place(node), name,
+        return og_fail(err, OG_EINVAL, "%s: unknown stencil '%s'%s%s%s", OG_WHERE(node), name,
                        nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     }
     if (type->abi != OG_ABI)
@@ -30,26 +30,10 @@ static og_status find_stencil(const og_config *map, const og_stencil_type **out,
     return OG_OK;
 }
 
-static og_status set(og_config *map, const char *key, const char *json, og_error *err) {
-    size_t bytes = strlen(key) + strlen(json) + 2;
-    char *assignment = og_alloc((int64_t)bytes, 1);
-    if (!assignment) return og_fail(err, OG_ENOMEM, "no memory for a table's config");
-    snprintf(assignment, bytes, "%s=%s", key, json);
-    og_status status = og_config_override(map, assignment, err);
-    og_release(assignment);
-    return status;
-}
-static og_status set_node(og_config *map, const char *key, const og_config *node, og_error *err) {
-    char *json;
-    OG_TRY(og_config_to_json(node, &json, err));
-    og_status status = set(map, key, json, err);
-    og_release(json);
-    return status;
-}
 static og_status set_i64(og_config *map, const char *key, int64_t value, og_error *err) {
-    char json[32];
-    snprintf(json, sizeof json, "%lld", (long long)value);
-    return set(map, key, json, err);
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    return og_config_set(map, key, text, err);
 }
 
 /* The addressing's map as the user gave it, with scheme and orders filled in. cells: those of a
@@ -59,11 +43,10 @@ static og_status addressing_of(const og_config *map, int32_t cells, int64_t numb
     og_config *tree;
     if (given) {
         if (og_config_kind(given) != OG_CONFIG_MAP)
-            return og_fail(err, OG_EINVAL, "%s: addressing is a map, such as {scheme: mix64, rows: 65537}",
-                           og_config_place(given));
+            return og_fail(err, OG_EINVAL, "%s: is a map, such as {scheme: mix64, rows: 65537}", OG_WHERE(given));
         OG_TRY(og_config_copy(given, &tree, err));
     } else {
-        OG_TRY(og_config_from_json("{}", 2, og_config_place(map), &tree, err));
+        OG_TRY(og_config_new_at(map, "addressing", &tree, err));
     }
     og_status status = OG_OK;
     const char *name = "mix64";
@@ -71,7 +54,7 @@ static og_status addressing_of(const og_config *map, int32_t cells, int64_t numb
     if (scheme)
         status = og_config_string(scheme, &name, err);
     else
-        status = set(tree, "scheme", name, err);
+        status = og_config_set(tree, "scheme", name, err);
     const og_addr_type *type = status == OG_OK ? og_addr_find(name) : NULL;
     if (!type) { /* og_addr_new says so, with the nearest name */
         if (status != OG_OK)
@@ -84,16 +67,16 @@ static og_status addressing_of(const og_config *map, int32_t cells, int64_t numb
         if (has_key(type->keys, "orders") && !og_config_get(tree, "orders")) {
             char list[32];
             snprintf(list, sizeof list, "[%d]", cells);
-            status = set(tree, "orders", list, err);
+            status = og_config_set(tree, "orders", list, err);
         } else if (has_key(type->keys, "max_order") && !og_config_get(tree, "max_order")) {
             status = set_i64(tree, "max_order", cells, err);
         }
     } else if (orders) {
         if (!has_key(type->keys, "orders"))
-            status = og_fail(err, OG_EINVAL, "%s: scheme %s has its own orders; leave the key out",
-                             og_config_place(orders), type->name);
+            status = og_fail(err, OG_EINVAL, "%s: scheme %s has its own orders; leave the key out", OG_WHERE(orders),
+                             type->name);
         else if (!og_config_get(tree, "orders"))
-            status = set_node(tree, "orders", orders, err);
+            status = og_config_put(tree, "orders", orders, err);
     }
     /* n-grams of one table are hashed apart */
     int64_t seed = 0;
@@ -121,17 +104,17 @@ static og_status check_window(const og_config *addressing, const og_addr *addr, 
             return og_fail(err, OG_EINVAL,
                            "%s: window.breaks.%s: skip; cells of a stencil can be absent (latch, "
                            "hole), not passed over",
-                           og_config_place(addressing), names[b]);
+                           OG_WHERE(addressing), names[b]);
     for (int b = 3; b < OG_N_BREAKS; b++) {
         char key[64];
         snprintf(key, sizeof key, "window.breaks.%s", names[b]);
         if (og_config_get(addressing, key) && w->mode[b] != OG_BREAK_NONE)
             return og_fail(err, OG_EINVAL, "%s: window.breaks.%s; in a table the stencil decides that (lags: across)",
-                           og_config_place(addressing), names[b]);
+                           OG_WHERE(addressing), names[b]);
     }
     if (w->fill == OG_FILL_LEAK)
         return og_fail(err, OG_EINVAL, "%s: window.fill leak; in a table this is the table's key leak: true",
-                       og_config_place(addressing));
+                       OG_WHERE(addressing));
     return OG_OK;
 }
 
@@ -148,15 +131,15 @@ static og_status finish_part(og_part *part, const og_config *addressing, const o
     const og_addr_layout *l = og_addr_layout_of(part->addr);
     OG_TRY(check_window(addressing, part->addr, err));
     if (l->width != part->layout.width)
-        return og_fail(err, OG_EINVAL, "%s: scheme %s reads %d codes a position, stencil %s gives %d%s",
-                       og_config_place(map), og_addr_type_of(part->addr)->name, l->width, part->stencil->name,
-                       part->layout.width, l->width > 1 ? "; the stencil positions gives one for each level" : "");
+        return og_fail(err, OG_EINVAL, "%s: scheme %s reads %d codes a position, stencil %s gives %d%s", OG_WHERE(map),
+                       og_addr_type_of(part->addr)->name, l->width, part->stencil->name, part->layout.width,
+                       l->width > 1 ? "; the stencil positions gives one for each level" : "");
     if (l->window.max_order > part->layout.order)
-        return og_fail(err, OG_EINVAL, "%s: scheme %s needs %d cells, the n-gram has %d", og_config_place(map),
+        return og_fail(err, OG_EINVAL, "%s: scheme %s needs %d cells, the n-gram has %d", OG_WHERE(map),
                        og_addr_type_of(part->addr)->name, l->window.max_order, part->layout.order);
     if (l->least_code > 0 || l->code_limit < part->layout.code_limit)
         return og_fail(err, OG_EINVAL, "%s: scheme %s takes codes in [%lld, %lld), this table's are in [0, %lld)",
-                       og_config_place(map), og_addr_type_of(part->addr)->name, (long long)l->least_code,
+                       OG_WHERE(map), og_addr_type_of(part->addr)->name, (long long)l->least_code,
                        (long long)l->code_limit, (long long)part->layout.code_limit);
     part->fill = fill_code(l);
     part->shift = og_alloc(l->n_columns, sizeof *part->shift);
@@ -168,7 +151,7 @@ static og_status make_part(const og_config *map, const og_stencil_type *type, co
                            const og_id_map *ids, og_part *part, og_config **own, og_config **addressing,
                            og_error *err) {
     OG_TRY(og_config_copy(map, own, err));
-    if (cells) OG_TRY(set_node(*own, "cells", cells, err));
+    if (cells) OG_TRY(og_config_put(*own, "cells", cells, err));
     int32_t fixed = 0;
     if (cells) {
         OG_TRY(type->create(*own, ids, &part->impl, &part->layout, err));
@@ -201,10 +184,10 @@ static og_status read_common(const og_config *map, og_table *table, og_error *er
     static const og_key keys[] = {OG_STENCIL_KEYS(common_keys), {0}};
     common_keys k = {{0}};
     og_config *only; /* the stencil has checked all keys; these are read from a map of their own */
-    OG_TRY(og_config_from_json("{}", 2, og_config_place(map), &only, err));
+    OG_TRY(og_config_new_at(map, NULL, &only, err));
     og_status status = OG_OK;
     for (const og_key *key = keys; key->name && status == OG_OK; key++)
-        if (og_config_get(map, key->name)) status = set_node(only, key->name, og_config_get(map, key->name), err);
+        if (og_config_get(map, key->name)) status = og_config_put(only, key->name, og_config_get(map, key->name), err);
     if (status == OG_OK) status = og_config_read(only, keys, &k, err);
     if (status == OG_OK) {
         table->info.dim = k.common.dim;
@@ -214,7 +197,7 @@ static og_status read_common(const og_config *map, og_table *table, og_error *er
         for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) found |= table->info.dtype == allowed[i];
         if (!found)
             status = og_fail(err, OG_EINVAL, "%s: dtype '%s'; rows are f32, bf16, f16, fp8_e4m3, int8 or nf4",
-                             og_config_place(map), k.common.dtype);
+                             OG_WHERE(map), k.common.dtype);
     }
     og_config_free(only);
     return status;
@@ -227,13 +210,12 @@ static og_status read_parts(const og_config *map, const og_id_map *ids, og_table
     if (has_key(type->keys, "cells")) {
         list = og_config_get(map, "cells");
         if (og_config_kind(list) != OG_CONFIG_LIST || og_config_size(list) < 1)
-            return og_fail(err, OG_EINVAL, "%s: cells is a list of n-grams, such as [[W], [N], [W, N]]",
-                           og_config_place(list ? list : map));
+            return og_fail(err, OG_EINVAL, "%s%s: is a list of n-grams, such as [[W], [N], [W, N]]",
+                           OG_WHERE(list ? list : map), list ? "" : ".cells");
     }
     int64_t n = list ? og_config_size(list) : 1;
     if (n > 256)
-        return og_fail(err, OG_EINVAL, "%s: %lld n-grams; a table has at most 256", og_config_place(list),
-                       (long long)n);
+        return og_fail(err, OG_EINVAL, "%s: %lld n-grams; a table has at most 256", OG_WHERE(list), (long long)n);
     table->parts = og_alloc_zero(n, sizeof *table->parts);
     if (!table->parts) return og_fail(err, OG_ENOMEM, "no memory for %lld n-grams", (long long)n);
     for (int64_t i = 0; i < n; i++) {
@@ -252,7 +234,7 @@ og_status og_table_read(const og_config *map, const og_id_map *ids, const char *
                         og_table *out, og_error *err) {
     if (og_config_kind(map) != OG_CONFIG_MAP)
         return og_fail(err, OG_EINVAL, "%s: a table is a map, such as {stencil: lags, modality: text, dim: 64}",
-                       og_config_place(map));
+                       OG_WHERE(map));
     og_table table = {0};
     og_status status = read_parts(map, ids, &table, err);
     if (status == OG_OK) status = read_common(map, &table, err);
@@ -262,7 +244,7 @@ og_status og_table_read(const og_config *map, const og_id_map *ids, const char *
         for (int32_t c = 0; status == OG_OK && c < l->n_columns; c++) {
             part->shift[c] = table.info.rows - l->columns[c].base;
             if (l->columns[c].rows > (INT64_C(1) << 61) - table.info.rows)
-                status = og_fail(err, OG_EINVAL, "%s: more than 2^61 rows", og_config_place(map));
+                status = og_fail(err, OG_EINVAL, "%s: more than 2^61 rows", OG_WHERE(map));
             else
                 table.info.rows += l->columns[c].rows;
         }

@@ -51,7 +51,7 @@ og_status og_table_set_new(const og_config *tables, const og_id_map *ids, const 
                            int32_t n_codebooks, og_table_set **out, og_error *err) {
     OG_TRY(og_id_map_check(ids, err));
     if (tables && og_config_kind(tables) != OG_CONFIG_MAP)
-        return og_fail(err, OG_EINVAL, "%s: tables is a map from names to tables", og_config_place(tables));
+        return og_fail(err, OG_EINVAL, "%s: tables is a map from names to tables", OG_WHERE(tables));
     og_table_set *set = og_alloc_zero(1, sizeof *set);
     if (set) set->tables = og_alloc_zero(og_config_size(tables), sizeof *set->tables);
     if (!set || !set->tables) {

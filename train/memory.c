@@ -17,30 +17,17 @@ static og_status choose_tables(const og_config *merged, const og_config *use, og
         return og_fail(err, OG_EINVAL, "section tables is missing or empty, but memory.mode is not off");
     if (og_config_kind(use) != OG_CONFIG_LIST) return og_config_copy(tables, out, err);
     og_config *root = NULL;
-    OG_TRY(og_config_from_yaml("", 0, "tables", &root, err));
-    og_status status = og_config_size(use) ? OG_OK
-                                           : og_fail(err, OG_EINVAL, "%s: memory.use is empty; say memory.mode: off",
-                                                     og_config_place(use));
+    OG_TRY(og_config_new_at(tables, NULL, &root, err));
+    og_status status =
+        og_config_size(use) ? OG_OK : og_fail(err, OG_EINVAL, "%s: is empty; say memory.mode: off", OG_WHERE(use));
     for (int64_t i = 0; status == OG_OK && i < og_config_size(use); i++) {
         const char *name = NULL;
-        char *json = NULL, *assignment = NULL;
         status = og_config_string(og_config_at(use, i), &name, err);
         const og_config *table = status == OG_OK ? og_config_get(tables, name) : NULL;
         if (status == OG_OK && !table)
-            status = og_fail(err, OG_EINVAL, "%s: memory.use names '%s', which section tables does not have",
-                             og_config_place(og_config_at(use, i)), name);
-        if (status == OG_OK) status = og_config_to_json(table, &json, err);
-        if (status == OG_OK) {
-            size_t bytes = strlen(name) + strlen(json) + 2;
-            assignment = og_alloc((int64_t)bytes, 1);
-            if (!assignment)
-                status = og_fail(err, OG_ENOMEM, "tables: no memory");
-            else
-                snprintf(assignment, bytes, "%s=%s", name, json);
-        }
-        if (status == OG_OK) status = og_config_override(root, assignment, err);
-        og_release(assignment);
-        og_release(json);
+            status = og_fail(err, OG_EINVAL, "%s: names '%s', which section tables does not have",
+                             OG_WHERE(og_config_at(use, i)), name);
+        if (status == OG_OK) status = og_config_put(root, name, table, err);
     }
     if (status != OG_OK) {
         og_config_free(root);

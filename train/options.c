@@ -122,7 +122,7 @@ static og_status check_roots(const og_config *user, og_error *err) {
         for (int64_t k = 0; k < n && !known; k++) known = !strcmp(key, roots[k]);
         if (known) continue;
         const char *near = og_config_nearest(key, roots, n);
-        return og_fail(err, OG_EINVAL, "%s: unknown key '%s'%s%s%s", og_config_place(og_config_at(user, i)), key,
+        return og_fail(err, OG_EINVAL, "%s: unknown key%s%s%s", OG_WHERE(og_config_at(user, i)),
                        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     }
     return OG_OK;
@@ -137,7 +137,7 @@ static og_status set_default(og_config *root, const char *section, const og_key 
 
 og_status og_train_config(const og_config *user, og_config **out, og_error *err) {
     if (user && og_config_kind(user) != OG_CONFIG_MAP && og_config_kind(user) != OG_CONFIG_NULL)
-        return og_fail(err, OG_EINVAL, "%s: the config is not a map of sections", og_config_place(user));
+        return og_fail(err, OG_EINVAL, "%s: the config is not a map of sections", OG_WHERE(user));
     OG_TRY(check_roots(user, err));
     og_config *root = NULL;
     OG_TRY(og_config_from_yaml("", 0, "defaults", &root, err));
@@ -169,7 +169,7 @@ static og_status check(og_all_options *o, og_error *err) {
     }
     const og_config *use = o->memory.use;
     if (use && og_config_kind(use) != OG_CONFIG_LIST && og_config_kind(use) != OG_CONFIG_NULL)
-        return og_fail(err, OG_EINVAL, "%s: memory.use is a list of table names", og_config_place(use));
+        return og_fail(err, OG_EINVAL, "%s: is a list of table names", OG_WHERE(use));
     if (o->memory.mode == OG_MEMORY_FROZEN && o->memory.rows == OG_ROWS_ZERO && !(o->memory.load && o->memory.load[0]))
         return og_fail(err, OG_EINVAL,
                        "memory.mode: frozen with rows of zero and no memory.load can learn nothing; give memory.load "

@@ -20,13 +20,17 @@ const og_addr_type *og_addr_find(const char *name) {
     return NULL;
 }
 
-static og_status unknown(const og_config *node, const char *name, og_error *err) {
+const char *og_addr_nearest(const char *name) {
     const char *names[256];
     int n = 0;
     for (; og_addr_types[n] && n < 200; n++) names[n] = og_addr_types[n]->name;
     for (int32_t a = 0; og_addr_alias_at(a) && n < 256; a++) names[n++] = og_addr_alias_at(a);
-    const char *nearest = og_config_nearest(name, names, n);
-    return og_fail(err, OG_EINVAL, "%s: unknown addressing scheme '%s'%s%s%s", og_config_place(node), name,
+    return og_config_nearest(name, names, n);
+}
+
+static og_status unknown(const og_config *node, const char *name, og_error *err) {
+    const char *nearest = og_addr_nearest(name);
+    return og_fail(err, OG_EINVAL, "%s: unknown addressing scheme '%s'%s%s%s", OG_WHERE(node), name,
                    nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
@@ -34,25 +38,19 @@ static og_status unknown(const og_config *node, const char *name, og_error *err)
  * out, so that equal addressings have equal fingerprints however much of them was spelled. */
 static og_status complete(const og_config *config, const og_addr_type *type, const char *preset, og_config **out,
                           og_error *err) {
-    og_config *tree = NULL;
-    char line[512];
+    og_config *tree = NULL, *alias = NULL;
+    OG_TRY(og_config_new_at(config, NULL, &tree, err));
+    og_status status = OG_OK;
     if (preset && preset[0]) {
-        OG_TRY(og_config_from_yaml(preset, (int64_t)strlen(preset), "preset", &tree, err));
-        og_status status = og_config_merge(tree, config, err);
-        if (status != OG_OK) {
-            og_config_free(tree);
-            return status;
-        }
-    } else {
-        OG_TRY(og_config_copy(config, &tree, err));
+        status = og_config_from_yaml(preset, (int64_t)strlen(preset), "preset", &alias, err);
+        if (status == OG_OK) status = og_config_merge(tree, alias, err);
+        og_config_free(alias);
     }
-    snprintf(line, sizeof line, "scheme=%s", type->name);
-    og_status status = og_config_override(tree, line, err);
-    for (const og_key *key = type->keys; status == OG_OK && key->name; key++) {
-        if (!key->fallback || !key->fallback[0] || og_config_get(tree, key->name)) continue;
-        snprintf(line, sizeof line, "%s=%s", key->name, key->fallback);
-        status = og_config_override(tree, line, err);
-    }
+    if (status == OG_OK) status = og_config_merge(tree, config, err);
+    if (status == OG_OK) status = og_config_set(tree, "scheme", type->name, err);
+    for (const og_key *key = type->keys; status == OG_OK && key->name; key++)
+        if (key->fallback && key->fallback[0] && !og_config_get(tree, key->name))
+            status = og_config_set(tree, key->name, key->fallback, err);
     if (status != OG_OK) {
         og_config_free(tree);
         return status;
@@ -131,7 +129,7 @@ static og_status make(og_addr *addr, const og_config *config, const char *preset
 
 og_status og_addr_new(const og_config *config, og_addr **out, og_error *err) {
     const og_config *node = og_config_get(config, "scheme");
-    if (!node) return og_fail(err, OG_EINVAL, "%s: an addressing needs the key 'scheme'", og_config_place(config));
+    if (!node) return og_fail(err, OG_EINVAL, "%s: an addressing needs the key 'scheme'", OG_WHERE(config));
     const char *name, *preset = NULL;
     OG_TRY(og_config_string(node, &name, err));
     const og_addr_type *type = og_addr_find(name);

@@ -30,7 +30,7 @@ static og_status create(const og_config *config, og_addr_impl **out, og_addr_lay
     keys k;
     int64_t order = 2;
     OG_TRY(og_config_read(config, key_table, &k, err));
-    OG_TRY(og_addr_columns(layout, og_config_place(config), &order, &k.rows, 1, k.common.global_rows, err));
+    OG_TRY(og_addr_columns(layout, OG_WHERE(config), &order, &k.rows, 1, k.common.global_rows, err));
     og_addr_impl *impl = og_alloc_zero(1, sizeof *impl);
     if (!impl) return og_fail(err, OG_ENOMEM, "no memory for an addressing");
     impl->last = (uint64_t)k.rows - 1;

@@ -33,7 +33,7 @@ static og_status create(const og_config *config, og_addr_impl **out, og_addr_lay
     keys k;
     int64_t order = 1;
     OG_TRY(og_config_read(config, key_table, &k, err));
-    const char *place = og_config_place(config);
+    const char *place = OG_WHERE(config);
     if (k.pad >= k.rows)
         return og_fail(err, OG_EINVAL, "%s: pad %lld is not below rows %lld", place, (long long)k.pad,
                        (long long)k.rows);

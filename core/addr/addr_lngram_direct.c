@@ -33,7 +33,7 @@ static void destroy(og_addr_impl *impl) {
 static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
-    const char *place = og_config_place(config);
+    const char *place = OG_WHERE(config);
     int64_t n = k.order.n * k.routes, orders[OG_COLUMNS_MOST], sizes[OG_COLUMNS_MOST];
     if (n < 1 || n > OG_COLUMNS_MOST)
         return og_fail(err, OG_EINVAL, "%s: %lld columns; an addressing has 1 to %d", place, (long long)n,

@@ -55,7 +55,7 @@ static void destroy(og_addr_impl *impl) {
 static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
-    const char *place = og_config_place(config);
+    const char *place = OG_WHERE(config);
     int serving = k.variant == 1, eos_given = og_config_get(config, "eos") != NULL;
     if (serving && k.special.n)
         return og_fail(err, OG_EINVAL, "%s: special is a key of variant hf; serving has ignored", place);

@@ -78,7 +78,7 @@ static og_status create(const og_config *config, og_addr_impl **out, og_addr_lay
     layout->width = 1;
     layout->nothing = -1;
     layout->code_limit = k.vocab;
-    og_status status = fill_in(&k, og_config_place(config), impl, layout, err);
+    og_status status = fill_in(&k, OG_WHERE(config), impl, layout, err);
     if (status != OG_OK) {
         destroy(impl);
         return status;

@@ -38,7 +38,7 @@ static void destroy(og_addr_impl *impl) { og_release(impl); }
 static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
-    const char *place = og_config_place(config);
+    const char *place = OG_WHERE(config);
     int64_t orders[1024], sizes[1024];
     if (k.primes.n && k.primes.n != k.heads)
         return og_fail(err, OG_EINVAL, "%s: %lld primes for %lld heads", place, (long long)k.primes.n,

@@ -39,7 +39,7 @@ static void destroy(og_addr_impl *impl) {
 static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
-    OG_TRY(og_poly_split_columns(layout, og_config_place(config), k.max_order, k.splits, k.rows0, k.row_step,
+    OG_TRY(og_poly_split_columns(layout, OG_WHERE(config), k.max_order, k.splits, k.rows0, k.row_step,
                                  k.common.global_rows, err));
     og_addr_impl *impl = og_alloc_zero(1, sizeof *impl);
     if (impl) impl->columns = og_poly_new(layout, (uint64_t)k.vocab, (uint64_t)k.vocab);

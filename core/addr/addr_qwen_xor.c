@@ -82,7 +82,7 @@ static og_status create(const og_config *config, og_addr_impl **out, og_addr_lay
     OG_TRY(og_config_read(config, key_table, &k, err));
     og_addr_impl *impl = og_alloc_zero(1, sizeof *impl);
     if (!impl) return og_fail(err, OG_ENOMEM, "no memory for an addressing");
-    og_status status = fill_in(&k, og_config_place(config), impl, layout, err);
+    og_status status = fill_in(&k, OG_WHERE(config), impl, layout, err);
     if (status != OG_OK) {
         destroy(impl);
         return status;

@@ -31,7 +31,7 @@ static void destroy(og_addr_impl *impl) { og_release(impl); }
 static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
-    OG_TRY(og_addr_hashed_columns(layout, og_config_place(config), &k.columns, k.common.global_rows, err));
+    OG_TRY(og_addr_hashed_columns(layout, OG_WHERE(config), &k.columns, k.common.global_rows, err));
     int32_t n = layout->n_columns;
     og_addr_impl *impl = og_alloc((int64_t)sizeof *impl + n * (int64_t)sizeof(og_column), 1);
     if (!impl) return og_fail(err, OG_ENOMEM, "no memory for an addressing");

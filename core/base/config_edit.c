@@ -88,6 +88,30 @@ og_status og_config_override(og_config *root, const char *assignment, og_error *
     return status;
 }
 
+og_status og_config_put(og_config *map, const char *key, const og_config *value, og_error *err) {
+    og_config *copy;
+    int64_t nodes = 0;
+    if (map->kind != OG_CONFIG_MAP)
+        return og_fail(err, OG_EINVAL, "%s: is no map, so it has no '%s'", OG_WHERE(map), key);
+    OG_TRY(og_tree_copy(map->tree, value, INT64_MAX, &nodes, &copy, err));
+    return og_tree_put(map, key, copy, err);
+}
+
+og_status og_config_set(og_config *map, const char *key, const char *yaml, og_error *err) {
+    og_config *value, *copy = NULL;
+    int64_t nodes = 0;
+    if (map->kind != OG_CONFIG_MAP)
+        return og_fail(err, OG_EINVAL, "%s: is no map, so it has no '%s'", OG_WHERE(map), key);
+    OG_TRY(og_yaml_value(yaml, (int64_t)strlen(yaml), key, 1, &value, err));
+    og_status status = og_tree_copy(map->tree, value, INT64_MAX, &nodes, &copy, err);
+    if (status == OG_OK) {
+        set_places(copy, map->place);
+        status = og_tree_put(map, key, copy, err);
+    }
+    og_config_free(value);
+    return status;
+}
+
 static og_status merge(og_config *base, const og_config *over, og_error *err) {
     for (int64_t i = 0; i < over->size; i++) {
         const og_entry *entry = &over->entries[i];

@@ -6,15 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "file:12: a.b" of a key below map, for keys that have no node. */
+/* "file:12: a.b" of a key below map, for keys that have no node. No override set it, so none is named. */
 static const char *key_where(const og_config *map, const char *key, char text[OG_WHERE_TEXT]) {
-    char where[OG_WHERE_TEXT];
-    if (!map) {
-        snprintf(text, OG_WHERE_TEXT, "config: %s", key);
-        return text;
-    }
-    og_config_where(map, where);
-    snprintf(text, OG_WHERE_TEXT, "%.240s%s%.70s", where, map->parent ? "." : ": ", key);
+    char path[OG_PATH_TEXT] = "";
+    if (map) og_config_path(map, path);
+    int overridden = map && !strncmp(map->place, "--", 2);
+    snprintf(text, OG_WHERE_TEXT, "%.120s%s%s%s%.70s",
+             !map         ? "config"
+             : overridden ? ""
+                          : map->place,
+             overridden ? "" : ": ", path, *path ? "." : "", key);
     return text;
 }
 

@@ -180,12 +180,36 @@ og_status og_tree_copy(og_tree *tree, const og_config *node, int64_t limit, int6
     return copy_node(tree, node, &from, &to, limit, nodes, out, err);
 }
 
+/* The tree's root stands at node, or at its child key, for messages. */
+static og_status keep_path(og_tree *tree, const og_config *node, const char *key, og_error *err) {
+    char path[OG_PATH_TEXT] = "", whole[2 * OG_PATH_TEXT];
+    if (node) og_config_path(node, path);
+    int n = snprintf(whole, sizeof whole, "%s%s%.190s", path, *path && key ? "." : "", key ? key : "");
+    return n > 0 ? og_tree_string(tree, whole, n, &tree->path, err) : OG_OK;
+}
+
 og_status og_config_copy(const og_config *node, og_config **out, og_error *err) {
     og_tree *tree;
     OG_TRY(og_tree_new(&tree, err));
     int64_t nodes = 0;
     og_status status = node ? og_tree_copy(tree, node, INT64_MAX, &nodes, &tree->root, err)
                             : og_tree_node(tree, OG_CONFIG_MAP, "(empty)", &tree->root, err);
+    if (status == OG_OK && node) status = keep_path(tree, node, NULL, err);
+    if (status != OG_OK) {
+        og_tree_free(tree);
+        return status;
+    }
+    *out = tree->root;
+    return OG_OK;
+}
+
+og_status og_config_new_at(const og_config *node, const char *key, og_config **out, og_error *err) {
+    og_tree *tree;
+    const char *place = NULL;
+    OG_TRY(og_tree_new(&tree, err));
+    og_status status = og_tree_string(tree, og_config_place(node), (int64_t)strlen(og_config_place(node)), &place, err);
+    if (status == OG_OK) status = og_tree_node(tree, OG_CONFIG_MAP, place, &tree->root, err);
+    if (status == OG_OK) status = keep_path(tree, node, key, err);
     if (status != OG_OK) {
         og_tree_free(tree);
         return status;

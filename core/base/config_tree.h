@@ -42,6 +42,7 @@ typedef struct og_chunk {
 struct og_tree {
     og_chunk *chunks;
     og_config *root;
+    const char *path; /* of the root in the config that it was copied from; NULL: it is the whole */
 };
 
 og_status og_tree_new(og_tree **out, og_error *err) OG_MUST_USE;
@@ -70,9 +71,9 @@ void og_scalar_real(double value, char out[OG_NUMBER_TEXT]);
 og_status og_yaml_value(const char *text, int64_t bytes, const char *name, int any_root, og_config **out,
                         og_error *err) OG_MUST_USE;
 
-/* "file:12: a.b[2]" of a node into text. */
-#define OG_WHERE_TEXT 320
-const char *og_config_where(const og_config *node, char text[OG_WHERE_TEXT]);
+/* "a.b[2]" of a node into text; of the whole config: "". */
+#define OG_PATH_TEXT 192
+const char *og_config_path(const og_config *node, char text[OG_PATH_TEXT]);
 /* "the string 'x'" and so on, for messages. */
 #define OG_WHAT_TEXT 96
 const char *og_config_what(const og_config *node, char text[OG_WHAT_TEXT]);

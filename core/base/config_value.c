@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Writes the steps from the root to node; returns the length, which may pass the room. */
+/* Writes the steps from the root of the whole config to node; returns the length, which may pass the room. */
 static size_t put_path(const og_config *node, char *text, size_t room) {
-    if (!node || !node->parent) return 0;
+    if (!node->parent) return (size_t)snprintf(text, room, "%s", node->tree->path ? node->tree->path : "");
     size_t n = put_path(node->parent, text, room);
     char *at = text + (n < room ? n : room - 1);
     size_t left = n < room ? room - n : 1;
@@ -16,13 +16,29 @@ static size_t put_path(const og_config *node, char *text, size_t room) {
     return n + (size_t)snprintf(at, left, "[%lld]", (long long)i);
 }
 
+const char *og_config_path(const og_config *node, char text[OG_PATH_TEXT]) {
+    put_path(node, text, OG_PATH_TEXT);
+    return text;
+}
+
+/* Whether path is prefix or lies below it. */
+static int begins_with_path(const char *path, const char *prefix) {
+    size_t n = strlen(prefix);
+    return !strncmp(path, prefix, n) && (!path[n] || path[n] == '.' || path[n] == '[');
+}
+
 const char *og_config_where(const og_config *node, char text[OG_WHERE_TEXT]) {
     if (!node) return "config";
-    char path[192];
-    path[0] = 0;
-    put_path(node, path, sizeof path);
-    if (!path[0] || strncmp(node->place, "--", 2) == 0) /* an override's place is its path */
+    char path[OG_PATH_TEXT];
+    og_config_path(node, path);
+    const char *key =
+        strncmp(node->place, "--", 2) ? NULL : node->place + 2; /* an override's place is the key it set */
+    if (!path[0])
         snprintf(text, OG_WHERE_TEXT, "%.*s", OG_WHERE_TEXT - 1, node->place);
+    else if (key && begins_with_path(path, key))
+        snprintf(text, OG_WHERE_TEXT, "--%s", path);
+    else if (key && begins_with_path(key, path)) /* a map that the override made on its way */
+        snprintf(text, OG_WHERE_TEXT, "%s", path);
     else
         snprintf(text, OG_WHERE_TEXT, "%.120s: %s", node->place, path);
     return text;

@@ -45,10 +45,10 @@ static og_status read_shard(const char *path, const og_config *node, int64_t at,
     OG_TRY(og_config_i64(og_config_get(node, "rows"), &out->n, err));
     OG_TRY(og_config_i64(og_config_get(node, "bytes"), &out->bytes, err));
     if (strchr(file, '/') || !*file)
-        return og_fail(err, OG_EFORMAT, "%s: shard file '%.80s' is not a plain file name", og_config_place(node), file);
+        return og_fail(err, OG_EFORMAT, "%s: shard file '%.80s' is not a plain file name", OG_WHERE(node), file);
     if (out->first != at || out->n < 1)
         return og_fail(err, OG_EFORMAT, "%s: shard '%.80s' has rows %lld + %lld where row %lld should begin",
-                       og_config_place(node), file, (long long)out->first, (long long)out->n, (long long)at);
+                       OG_WHERE(node), file, (long long)out->first, (long long)out->n, (long long)at);
     size_t folder = (size_t)(leaf_of(path) - path), size = folder + strlen(file) + 1;
     out->path = og_alloc((int64_t)size, 1);
     if (!out->path) return og_fail(err, OG_ENOMEM, "%s: no memory for its shards", path);

@@ -49,7 +49,7 @@ static const og_key break_table[] = {
 
 static og_status read_self(const og_config *list, og_window *window, og_error *err) {
     if (og_config_kind(list) != OG_CONFIG_LIST)
-        return og_fail(err, OG_EINVAL, "%s: window.self is a list of eos, special, image", og_config_place(list));
+        return og_fail(err, OG_EINVAL, "%s: is a list of eos, special, image", OG_WHERE(list));
     int32_t self[3] = {0, 0, 0};
     for (int64_t i = 0; i < og_config_size(list); i++) {
         const char *word;
@@ -59,8 +59,8 @@ static og_status read_self(const og_config *list, og_window *window, og_error *e
                  : !strcmp(word, "image") || !strcmp(word, "image_token") ? OG_AT_IMAGE_TOKEN
                                                                           : -1;
         if (at < 0)
-            return og_fail(err, OG_EINVAL, "%s: window.self knows eos, special and image, not '%s'",
-                           og_config_place(og_config_at(list, i)), word);
+            return og_fail(err, OG_EINVAL, "%s: knows eos, special and image, not '%s'",
+                           OG_WHERE(og_config_at(list, i)), word);
         self[at] = 1;
     }
     for (int i = 0; i < 3; i++) window->self[i] = self[i];
@@ -86,9 +86,9 @@ og_status og_window_read(const og_config *map, og_window *window, og_error *err)
     if (og_config_get(map, "special")) out.special = given.special.values, out.n_special = (int32_t)given.special.n;
     if (og_config_get(map, "image")) out.image = given.image.values, out.n_image = (int32_t)given.image.n;
     if (out.fill == OG_FILL_EOS_ID && out.n_eos == 0)
-        return og_fail(err, OG_EINVAL, "%s: window.fill eos_id needs an id in window.eos", og_config_place(map));
+        return og_fail(err, OG_EINVAL, "%s: fill eos_id needs an id in eos", OG_WHERE(map));
     if (out.fill == OG_FILL_PAD_ID && !og_config_get(map, "fill_id") && window->fill != OG_FILL_PAD_ID)
-        return og_fail(err, OG_EINVAL, "%s: window.fill pad_id needs window.fill_id", og_config_place(map));
+        return og_fail(err, OG_EINVAL, "%s: fill pad_id needs fill_id", OG_WHERE(map));
     *window = out;
     return OG_OK;
 }

@@ -62,7 +62,7 @@ static og_status open_folder(const og_config *config, og_dataset_impl **impl, og
     struct stat info;
     OG_TRY(og_config_read(config, keys, &read, err));
     if (stat(read.path, &info) || !S_ISDIR(info.st_mode))
-        return og_fail(err, OG_EIO, "%s: dataset.path '%s' is not a folder", og_config_place(config), read.path);
+        return og_fail(err, OG_EIO, "%s: '%s' is not a folder", OG_WHERE(og_config_get(config, "path")), read.path);
     og_dataset_impl *self = og_alloc_zero(1, sizeof *self);
     if (!self) return og_fail(err, OG_ENOMEM, "folder: no memory");
     self->settings = read;

@@ -43,8 +43,8 @@ static const char *const default_languages[] = {"en", "es", "fr", "ru", "bg", "r
                                                 "sv", "pl", "cs", "da", "uk", "el", "fi", "hu", "ca", "sk"};
 static const char *const verbatim[] = {"bg", "es", "fr", "ro", "ru"};
 
-static og_status read_list(const og_config *node, const char *key, const char *const *fallback, int64_t n_fallback,
-                           const char **out, int64_t *n, og_error *err) {
+static og_status read_list(const og_config *node, const char *const *fallback, int64_t n_fallback, const char **out,
+                           int64_t *n, og_error *err) {
     const char *word = NULL;
     if (!node) {
         for (int64_t i = 0; i < n_fallback; i++) out[i] = fallback[i];
@@ -59,8 +59,8 @@ static og_status read_list(const og_config *node, const char *key, const char *c
         }
     }
     if (og_config_kind(node) != OG_CONFIG_LIST || og_config_size(node) > OG_TUXPAINT_LANGUAGES)
-        return og_fail(err, OG_EINVAL, "%s: tuxpaint.%s must be a list of at most %d languages", og_config_place(node),
-                       key, OG_TUXPAINT_LANGUAGES);
+        return og_fail(err, OG_EINVAL, "%s: must be a list of at most %d languages", OG_WHERE(node),
+                       OG_TUXPAINT_LANGUAGES);
     for (int64_t i = 0; i < og_config_size(node); i++) OG_TRY(og_config_string(og_config_at(node, i), &out[i], err));
     *n = og_config_size(node);
     return OG_OK;
@@ -69,24 +69,22 @@ static og_status read_list(const og_config *node, const char *key, const char *c
 static og_status read_choice(const og_config *config, settings *s, og_error *err) {
     og_tuxpaint_choice *c = &s->choice;
     OG_TRY(og_config_read(config, keys, s, err));
-    OG_TRY(read_list(s->languages, "languages", default_languages, sizeof default_languages / sizeof *default_languages,
+    OG_TRY(read_list(s->languages, default_languages, sizeof default_languages / sizeof *default_languages,
                      c->languages, &c->n_languages, err));
-    OG_TRY(read_list(s->speech, "speech", verbatim, sizeof verbatim / sizeof *verbatim, c->speech, &c->n_speech, err));
-    if (c->n_speech < 0)
-        return og_fail(err, OG_EINVAL, "%s: tuxpaint.speech must be a list of languages", og_config_place(s->speech));
+    OG_TRY(read_list(s->speech, verbatim, sizeof verbatim / sizeof *verbatim, c->speech, &c->n_speech, err));
+    if (c->n_speech < 0) return og_fail(err, OG_EINVAL, "%s: must be a list of languages", OG_WHERE(s->speech));
     for (int64_t i = 0; i < c->n_speech; i++) {
         int32_t known = 0, caption = c->n_languages < 0;
         for (size_t k = 0; k < sizeof verbatim / sizeof *verbatim; k++) known |= !strcmp(c->speech[i], verbatim[k]);
         for (int64_t k = 0; k < c->n_languages; k++) caption |= !strcmp(c->speech[i], c->languages[k]);
         if (!known && !s->loose_speech)
-            return og_fail(
-                err, OG_EINVAL,
-                "%s: tuxpaint.speech '%s': its clips do not read the caption word for word (bg, es, fr, ro, ru do); "
-                "loose_speech: true takes it all the same",
-                og_config_place(s->speech), c->speech[i]);
+            return og_fail(err, OG_EINVAL,
+                           "%s: '%s': its clips do not read the caption word for word (bg, es, fr, ro, ru do); "
+                           "loose_speech: true takes it all the same",
+                           OG_WHERE(s->speech), c->speech[i]);
         if (!caption)
-            return og_fail(err, OG_EINVAL, "%s: tuxpaint.speech '%s' is not among tuxpaint.languages",
-                           og_config_place(s->speech ? s->speech : s->languages), c->speech[i]);
+            return og_fail(err, OG_EINVAL, "%s: speech '%s' is not among languages",
+                           OG_WHERE(s->speech ? s->speech : s->languages), c->speech[i]);
     }
     return OG_OK;
 }

@@ -139,8 +139,8 @@ static og_status run(og_job *j, const og_config *config, const char *folder, og_
     OG_TRY(og_config_read(config, keys, &j->settings, err));
     const og_config *node = og_config_get(j->settings.dataset, "name");
     if (!node)
-        return og_fail(err, OG_EINVAL, "%s: dataset has no name; known: folder, jsonl, synthetic, tuxpaint",
-                       og_config_place(config));
+        return og_fail(err, OG_EINVAL, "%s: dataset.name: missing; known: folder, jsonl, synthetic, tuxpaint",
+                       OG_WHERE(config));
     OG_TRY(og_config_string(node, &name, err));
     const og_dataset_type *type = og_dataset_find(name);
     if (!type) {
@@ -148,7 +148,7 @@ static og_status run(og_job *j, const og_config *config, const char *folder, og_
         int64_t n = 0;
         for (; og_dataset_types[n] && n < 64; n++) names[n] = og_dataset_types[n]->name;
         const char *nearest = og_config_nearest(name, names, n);
-        return og_fail(err, OG_EINVAL, "%s: unknown data set '%.100s'%s%s", og_config_place(node), name,
+        return og_fail(err, OG_EINVAL, "%s: unknown data set '%.100s'%s%s", OG_WHERE(node), name,
                        nearest ? "; nearest: " : "", nearest ? nearest : "");
     }
     static const char *const modality_names[3] = {"text", "image", "audio"};

@@ -96,7 +96,7 @@ static og_status open_shard(og_prepared *p, const char *folder, const og_config 
     int64_t lengths[3], refs = 0, name_bytes = 0;
     OG_TRY(og_config_string(og_config_get(entry, "file"), &file, err));
     if (strchr(file, '/'))
-        return og_fail(err, OG_EFORMAT, "%s: shard file '%s' leaves the folder", og_config_place(entry), file);
+        return og_fail(err, OG_EFORMAT, "%s: shard file '%s' leaves the folder", OG_WHERE(entry), file);
     snprintf(path, sizeof path, "%s/%s", folder, file);
     OG_TRY(og_arrays_open(path, 0, &v->file, err));
     v->first_item = p->n_items;

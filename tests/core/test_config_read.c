@@ -122,6 +122,53 @@ static void test_limits_near_2_63(void) {
     og_config_free(root);
 }
 
+static void fails(const og_config *map, const char *message) {
+    image im;
+    og_status status = og_config_read(map, image_keys, &im, &err);
+    if (status != OG_EINVAL || strcmp(err.message, message) != 0) {
+        fprintf(stderr, "wanted: %s\ngot %s: %s\n", message, og_status_name(status), err.message);
+        exit(1);
+    }
+}
+
+/* A message names the whole key, whatever override or copy the map went through. */
+static void test_paths(void) {
+    og_config *root = parse("tables:\n  text: {rows: 1}\n"), *copy, *made;
+    CHECK_OK(og_config_override(root, "tables.image.mode=hf", &err));
+    fails(og_config_get(root, "tables.image"), "tables.image.rows: missing; it is rows of the table");
+    CHECK_OK(og_config_override(root, "tables.image.rows=0", &err));
+    fails(og_config_get(root, "tables.image"),
+          "--tables.image.rows: the integer 0 is out of limits: 1 .. 1000000000000");
+    CHECK_OK(og_config_override(root, "tables.image={rows: 5, lags: {x: 1}}", &err));
+    fails(og_config_get(root, "tables.image"), "--tables.image.lags: wants a list of integers, not a map of 1 keys");
+
+    /* a copy keeps the path of what it was copied from, and so does what is put into it */
+    CHECK_OK(og_config_copy(og_config_get(root, "tables.text"), &copy, &err));
+    CHECK_OK(og_config_set(copy, "rows", "0", &err));
+    fails(copy, "q.yaml:2: tables.text.rows: the integer 0 is out of limits: 1 .. 1000000000000");
+    CHECK_OK(og_config_put(copy, "rows", og_config_get(root, "tables.image.lags.x"), &err));
+    CHECK_OK(og_config_set(copy, "mode", "[1]", &err));
+    fails(copy, "q.yaml:2: tables.text.mode: a list of 1 is none of hf|serving|4");
+    og_config *list = parse("[1]");
+    CHECK_FAILS(og_config_put(list, "a", copy, &err), OG_EINVAL, "q.yaml:1: is no map, so it has no 'a'");
+    CHECK_FAILS(og_config_set(list, "a", "1", &err), OG_EINVAL, "q.yaml:1: is no map, so it has no 'a'");
+    og_config_free(list);
+    CHECK_OK(og_config_put(root, "x.y", copy, &err));
+    CHECK(og_config_kind(og_config_get(root, "x.y")) == OG_CONFIG_MAP); /* the whole word is the key */
+
+    /* an empty map that stands in for a section that was left out */
+    CHECK_OK(og_config_new_at(og_config_get(root, "tables.text"), "addressing", &made, &err));
+    CHECK(og_config_kind(made) == OG_CONFIG_MAP && og_config_size(made) == 0);
+    fails(made, "q.yaml:2: tables.text.addressing.rows: missing; it is rows of the table");
+    og_config_free(made);
+    CHECK_OK(og_config_new_at(NULL, NULL, &made, &err));
+    fails(made, "(no config): rows: missing; it is rows of the table");
+    CHECK(!strcmp(OG_WHERE(NULL), "config"));
+    og_config_free(made);
+    og_config_free(copy);
+    og_config_free(root);
+}
+
 static void test_table_faults(void) {
     static const og_key wrong[] = {{"n", OG_KEY_I64, 0, "many", 0, 0, NULL, "n"}, {0}};
     static const og_key list[] = {{"n", OG_KEY_I64_LIST, 0, "[1, x]", 0, 0, NULL, "n"}, {0}};
@@ -149,6 +196,7 @@ int main(void) {
     test_defaults();
     test_faults();
     test_limits_near_2_63();
+    test_paths();
     test_table_faults();
     test_nearest();
     CHECK(og_alloc_count() == 0);

@@ -248,14 +248,15 @@ static void refused(const char *yaml, const char *word) {
 }
 
 static void test_refusals(void) {
-    refused("a: {stencil: grit, cells: [[W]]}", "table a: tables.yaml:1: unknown stencil 'grit', did you mean 'grid'?");
+    refused("a: {stencil: grit, cells: [[W]]}",
+            "table a: tables.yaml:1: a.stencil: unknown stencil 'grit', did you mean 'grid'?");
     refused("a: {addressing: {scheme: mix63}}", "did you mean 'mix64'?");
     refused("a: {ordres: [2]}", "orders");
     refused("a: {dim: 0}", "dim");
     refused("a: {dtype: int3}", "dtype 'int3'");
     refused("a: {dtype: i64}", "dtype 'i64'");
     refused("a: 3", "a table is a map");
-    refused("a: {addressing: 3}", "addressing is a map");
+    refused("a: {addressing: 3}", "a.addressing: is a map");
     refused("a: {stencil: grid}", "list of n-grams");
     refused("a: {stencil: grid, cells: []}", "list of n-grams");
     refused("a: {stencil: grid, cells: [[W, E]]}", "looks ahead");

@@ -55,6 +55,8 @@ typedef struct og_addr_type {
 
 extern OG_API const og_addr_type *const og_addr_types[];   /* ends with NULL */
 OG_API const og_addr_type *og_addr_find(const char *name); /* NULL when unknown */
+/* The scheme or alias whose name is nearest to a word, or NULL when none is near. */
+OG_API const char *og_addr_nearest(const char *name);
 
 typedef struct og_addr og_addr;
 

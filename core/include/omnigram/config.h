@@ -29,11 +29,17 @@ OG_API og_status og_config_from_json(const char *text, int64_t bytes, const char
                                      og_error *err) OG_MUST_USE;
 OG_API og_status og_config_from_json_file(const char *path, og_config **out, og_error *err) OG_MUST_USE;
 OG_API void og_config_free(og_config *root); /* the whole tree; only for a root */
-/* A deep copy that its caller owns. */
+/* A deep copy that its caller owns. Messages name the places and the whole key paths of what was copied. */
 OG_API og_status og_config_copy(const og_config *node, og_config **out, og_error *err) OG_MUST_USE;
+/* An empty map that messages name as if it stood at node (key NULL) or at node's child key. */
+OG_API og_status og_config_new_at(const og_config *node, const char *key, og_config **out, og_error *err) OG_MUST_USE;
 
 /* Applies "a.b.c=value" (value is YAML: 3, true, [1, 2], {x: 1}, text); makes missing maps on the way. */
 OG_API og_status og_config_override(og_config *root, const char *assignment, og_error *err) OG_MUST_USE;
+/* Puts a deep copy of value, of any tree, under key (the whole word, dots and all); it keeps its places. */
+OG_API og_status og_config_put(og_config *map, const char *key, const og_config *value, og_error *err) OG_MUST_USE;
+/* The same for a value as YAML text, which messages name at the map's place: a default that the program fills in. */
+OG_API og_status og_config_set(og_config *map, const char *key, const char *yaml, og_error *err) OG_MUST_USE;
 /* Values of over replace those of base, maps merge. over is unchanged. */
 OG_API og_status og_config_merge(og_config *base, const og_config *over, og_error *err) OG_MUST_USE;
 
@@ -44,6 +50,11 @@ OG_API const og_config *og_config_get(const og_config *map, const char *key);
 OG_API const og_config *og_config_at(const og_config *node, int64_t i); /* i-th value, in file order */
 OG_API const char *og_config_key_at(const og_config *map, int64_t i);   /* i-th key */
 OG_API const char *og_config_place(const og_config *node);              /* "file:line" */
+/* For messages, into text: "file:12: a.b[2]", or "--a.b" where an override set it. OG_WHERE(node) is the same in a
+ * block's own memory. */
+#define OG_WHERE_TEXT 320
+OG_API const char *og_config_where(const og_config *node, char text[OG_WHERE_TEXT]);
+#define OG_WHERE(node) og_config_where(node, (char[OG_WHERE_TEXT]){0})
 
 /* The value of one node; an error names place, value and the wanted type. Strings and arrays are
  * borrowed from the tree. An integer is a valid real. */
