@@ -1,6 +1,7 @@
 /* verb_verify.c: replays test vectors against this build. */
 #include "options.h"
 #include "verb.h"
+#include "verify_report.h"
 
 #include <omnigram/addr.h>
 #include <omnigram/canonical.h>
@@ -10,29 +11,20 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: omnigram verify FILE... [--json FILE]\n"
+    "usage: omnigram verify FILE... [--all] [--json FILE]\n"
     "       omnigram verify --schemes\n"
     "\n"
-    "Replays files of test vectors (format 2, docs/addressing.md: addresses of n-grams by every "
-    "published scheme, Engram's\n"
-    "canonical texts, fp8 rows, product keys, SCONE matches) through the same code that training "
-    "uses, and prints the cases,\n"
-    "those this build supports, the values compared and the mismatches. Exits 1 on any mismatch.\n"
+    "Replays files of test vectors (format 2, docs/addressing.md: addresses of n-grams by every published scheme, "
+    "Engram's\n"
+    "canonical texts, fp8 rows, product keys, SCONE matches) through the same code that training uses, and prints for "
+    "each system\n"
+    "the cases, those this build supports, the values compared and the mismatches; then what is not supported and why. "
+    "Exits 1 on\n"
+    "any mismatch, and when no case at all could be replayed.\n"
     "\n"
-    "  --json FILE   {cases, supported, values, mismatches} to FILE (-: standard output)\n"
+    "  --json FILE   {cases, supported, values, mismatches, by_system, unsupported} to FILE (-: standard output)\n"
     "  --all         every mismatch, not the first 20\n"
-    "  --schemes     prints each addressing scheme with its source, keys, defaults and what is "
-    "unresolved about it\n";
-
-typedef struct report {
-    int64_t printed, most;
-} report;
-
-static void print_line(void *context, int32_t mismatch, const char *line) {
-    report *r = context;
-    if (mismatch && r->printed++ >= r->most) return;
-    fprintf(stderr, "%s%s\n", mismatch ? "MISMATCH " : "", line);
-}
+    "  --schemes     prints each addressing scheme with its source, keys, defaults and what is unresolved about it\n";
 
 static void print_schemes(void) {
     for (int i = 0; og_addr_types[i]; i++) {
@@ -63,24 +55,27 @@ static int run(int argc, char **argv) {
     }
     if (!bad && arguments.n_files == 0) bad = og_verb_usage("verify", "a file of test vectors is wanted");
     og_verify_counts counts = {0};
-    report lines = {0, all ? INT64_MAX : 20};
-    for (int i = 0; !bad && i < arguments.n_files; i++) {
-        og_error err = {{0}};
-        if (og_verify_file(arguments.files[i], og_canonical_key, print_line, &lines, &counts, &err) != OG_OK)
+    og_verify_tally tally = {.most = all ? INT64_MAX : 20};
+    const og_verify_report report = {&tally, og_tally_mismatch, og_tally_case};
+    og_error err = {{0}};
+    for (int i = 0; !bad && i < arguments.n_files; i++)
+        if (og_verify_file(arguments.files[i], og_canonical_key, &report, &counts, &err) != OG_OK)
             bad = og_verb_fail("verify", &err);
-    }
     og_arguments_free(&arguments);
-    if (bad) return bad;
-    if (lines.printed > lines.most)
-        fprintf(stderr, "... and %lld more mismatches (--all prints them)\n", (long long)(lines.printed - lines.most));
-    if (!json || json[0] != '-' || json[1])
-        printf("cases %lld  supported %lld  values %lld  mismatches %lld\n", (long long)counts.cases,
-               (long long)counts.supported, (long long)counts.values, (long long)counts.mismatches);
-    json_t *result =
-        json_pack("{s:I,s:I,s:I,s:I}", "cases", (json_int_t)counts.cases, "supported", (json_int_t)counts.supported,
-                  "values", (json_int_t)counts.values, "mismatches", (json_int_t)counts.mismatches);
-    int failed = og_json_result("verify", json, result);
-    return failed || counts.mismatches ? 1 : 0;
+    if (!bad && tally.no_memory) {
+        og_fail(&err, OG_ENOMEM, "no memory for the results");
+        bad = og_verb_fail("verify", &err);
+    }
+    if (!bad) {
+        if (tally.printed > tally.most)
+            fprintf(stderr, "... and %lld more mismatches (--all prints them)\n",
+                    (long long)(tally.printed - tally.most));
+        og_tally_print(&tally, &counts, json && !strcmp(json, "-") ? stderr : stdout);
+        bad = og_json_result("verify", json, og_tally_json(&tally, &counts));
+        if (counts.mismatches || !counts.supported) bad = 1;
+    }
+    og_tally_free(&tally);
+    return bad;
 }
 
 const og_verb og_verb_verify = {"verify", "replay published test vectors against this build", help, run};

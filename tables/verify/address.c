@@ -50,7 +50,7 @@ static og_status read_codes(replay *r, const og_config *node, og_error *err) {
     OG_TRY(og_verify_shape(ids, &r->n, &columns, err));
     if (past) OG_TRY(og_verify_shape(past, &r->n_past, &past_columns, err));
     if (past && r->n && r->n_past && past_columns != columns)
-        return og_fail(err, OG_EFORMAT, "%s: history of %lld codes a position, ids of %lld", og_config_place(past),
+        return og_fail(err, OG_EFORMAT, "%s: history of %lld codes a position, ids of %lld", OG_WHERE(past),
                        (long long)past_columns, (long long)columns);
     r->width = columns ? columns : past_columns ? past_columns : 1;
     og_status status = past ? og_verify_integers(past, -1, &values[0], &n[0], err) : OG_OK;
@@ -60,8 +60,8 @@ static og_status read_codes(replay *r, const og_config *node, og_error *err) {
     for (int64_t part = 0, at = 0; part < 2 && status == OG_OK; part++)
         for (int64_t i = 0; i < n[part] && status == OG_OK; i++, at++) {
             if (values[part][i] < INT32_MIN || values[part][i] > INT32_MAX)
-                status = og_fail(err, OG_EFORMAT, "%s: id %lld does not fit 32 bits",
-                                 og_config_place(part ? ids : past), (long long)values[part][i]);
+                status = og_fail(err, OG_EFORMAT, "%s: id %lld does not fit 32 bits", OG_WHERE(part ? ids : past),
+                                 (long long)values[part][i]);
             else
                 r->codes[at] = (int32_t)values[part][i];
         }
@@ -137,8 +137,8 @@ static og_status run(replay *r, og_error *err) {
 /* ---- comparing ---- */
 
 static og_status wrong_length(const og_config *node, const char *field, int64_t got, int64_t want, og_error *err) {
-    return og_fail(err, OG_EFORMAT, "%s: %s has %lld values, %lld are wanted", og_config_place(node), field,
-                   (long long)got, (long long)want);
+    return og_fail(err, OG_EFORMAT, "%s: %s has %lld values, %lld are wanted", OG_WHERE(node), field, (long long)got,
+                   (long long)want);
 }
 
 /* rows[T]: null, or a list with null for an n-gram that does not exist. */
@@ -205,9 +205,8 @@ static og_status compare_constants(og_verify *v, replay *r, const og_config *lis
     if (status == OG_OK) {
         for (int64_t i = 0; i < n_want && i < n_got; i++) og_verify_integer(v, r->scheme, field, i, 0, want[i], got[i]);
         if (n_want != n_got) {
-            v->counts->mismatches++;
-            og_verify_say(v, 1, r->scheme, "%s: expected %lld values, got %lld", field, (long long)n_want,
-                          (long long)n_got);
+            og_verify_mismatch(v, r->scheme, "%s: expected %lld values, got %lld", field, (long long)n_want,
+                               (long long)n_got);
         }
     }
     og_release(want);
@@ -226,8 +225,7 @@ static og_status compare(og_verify *v, replay *r, const og_config *node, og_erro
     if (signs && og_addr_type_of(r->addr)->signs)
         OG_TRY(compare_list(v, r, signs, "signs", 1, NULL, r->signs, err));
     else if (signs) {
-        v->counts->mismatches++;
-        og_verify_say(v, 1, r->scheme, "signs are expected, but the scheme has none");
+        og_verify_mismatch(v, r->scheme, "signs are expected, but the scheme has none");
     }
     static const char *const fields[] = {"multipliers", "primes"};
     for (int i = 0; i < 2; i++)
@@ -237,19 +235,20 @@ static og_status compare(og_verify *v, replay *r, const og_config *node, og_erro
 }
 
 og_status og_verify_address(og_verify *v, const og_config *node, og_error *err) {
-    replay r = {0};
+    replay r = {.scheme = v->system};
     og_error why = {{0}};
-    OG_TRY(og_config_string(og_config_get(node, "scheme"), &r.scheme, err));
     const og_addr_type *type = og_addr_find(r.scheme);
     const char *field = unknown_field(node);
-    if (!type || field) {
-        if (type)
-            og_verify_say(v, 0, r.scheme, "not supported: field '%s'", field);
-        else
-            og_verify_say(v, 0, r.scheme, "not supported: unknown scheme");
+    if (!type) {
+        const char *nearest = og_addr_nearest(r.scheme);
+        og_verify_unsupported(v, "unknown scheme '%.80s'%s%s%s", r.scheme, nearest ? ", did you mean '" : "",
+                              nearest ? nearest : "", nearest ? "'?" : "");
         return OG_OK;
     }
-    v->counts->supported++;
+    if (field) {
+        og_verify_unsupported(v, "unknown field '%.80s'", field);
+        return OG_OK;
+    }
     og_status status = read_codes(&r, node, err);
     if (status == OG_OK) status = read_starts(&r, node, err);
     if (status == OG_OK) {
@@ -258,8 +257,7 @@ og_status og_verify_address(og_verify *v, const og_config *node, og_error *err) 
         if (made == OG_ENOMEM) {
             status = og_fail(err, made, "%s", why.message);
         } else if (made != OG_OK) { /* what the addressing refuses is this case's failure, not the file's */
-            v->counts->mismatches++;
-            og_verify_say(v, 1, r.scheme, "%s", why.message);
+            og_verify_mismatch(v, r.scheme, "%s", why.message);
         } else {
             status = compare(v, &r, node, err);
         }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static og_status wrong(const og_config *node, const char *what, og_error *err) {
-    return og_fail(err, OG_EFORMAT, "%s: %s", og_config_place(node), what);
+    return og_fail(err, OG_EFORMAT, "%s: %s", OG_WHERE(node), what);
 }
 
 static og_status bytes_of(const og_config *map, const char *field, uint8_t **out, int64_t *n, og_error *err) {
@@ -22,7 +22,7 @@ static og_status bytes_of(const og_config *map, const char *field, uint8_t **out
     og_status status = bytes ? OG_OK : og_fail(err, OG_ENOMEM, "no memory for %lld bytes", (long long)*n);
     for (int64_t i = 0; i < *n && status == OG_OK; i++) {
         if (values[i] < 0 || values[i] > 255)
-            status = og_fail(err, OG_EFORMAT, "%s: %lld is not a byte", og_config_place(node), (long long)values[i]);
+            status = og_fail(err, OG_EFORMAT, "%s: %lld is not a byte", OG_WHERE(node), (long long)values[i]);
         else
             bytes[i] = (uint8_t)values[i];
     }
@@ -170,13 +170,8 @@ og_status og_verify_block(og_verify *v, const og_config *node, og_error *err) {
         const char *name;
         og_status (*replay)(og_verify *v, const og_config *node, og_error *err);
     } blocks[] = {{"fp8_row", fp8_row}, {"pkm", pkm}, {"scone_longest_match", scone}};
-    const char *name;
-    OG_TRY(og_config_string(og_config_get(node, "block"), &name, err));
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        if (!strcmp(blocks[i].name, name)) {
-            v->counts->supported++;
-            return blocks[i].replay(v, node, err);
-        }
-    og_verify_say(v, 0, name, "not supported: this block is not replayed");
+        if (!strcmp(blocks[i].name, v->system)) return blocks[i].replay(v, node, err);
+    og_verify_unsupported(v, "no code here replays this block");
     return OG_OK;
 }

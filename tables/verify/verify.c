@@ -8,24 +8,31 @@
 #include <stdio.h>
 #include <string.h>
 
-void og_verify_say(const og_verify *v, int32_t mismatch, const char *label, const char *format, ...) {
+void og_verify_mismatch(const og_verify *v, const char *label, const char *format, ...) {
     char text[700], line[1024];
-    if (!v->lines) return;
+    v->counts->mismatches++;
+    if (!v->report || !v->report->mismatch) return;
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     snprintf(line, sizeof line, "%s: case %lld (%s): %s", v->path, (long long)v->number, label, text);
-    v->lines(v->context, mismatch, line);
+    v->report->mismatch(v->report->context, line);
+}
+
+void og_verify_unsupported(og_verify *v, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(v->unsupported, sizeof v->unsupported, format, args);
+    va_end(args);
 }
 
 void og_verify_integer(const og_verify *v, const char *label, const char *field, int64_t at, int64_t column,
                        int64_t want, int64_t got) {
     v->counts->values++;
     if (want == got) return;
-    v->counts->mismatches++;
-    og_verify_say(v, 1, label, "%s[%lld][%lld]: expected %lld, got %lld", field, (long long)at, (long long)column,
-                  (long long)want, (long long)got);
+    og_verify_mismatch(v, label, "%s[%lld][%lld]: expected %lld, got %lld", field, (long long)at, (long long)column,
+                       (long long)want, (long long)got);
 }
 
 void og_verify_real(const og_verify *v, const char *label, const char *field, int64_t at, double want, double got,
@@ -34,30 +41,28 @@ void og_verify_real(const og_verify *v, const char *label, const char *field, in
     int same = want == got || (isnan(want) && isnan(got));
     if (!exact && !same) same = fabs(want - got) <= v->atol + v->rtol * fabs(want);
     if (same) return;
-    v->counts->mismatches++;
-    og_verify_say(v, 1, label, "%s[%lld]: expected %.17g, got %.17g", field, (long long)at, want, got);
+    og_verify_mismatch(v, label, "%s[%lld]: expected %.17g, got %.17g", field, (long long)at, want, got);
 }
 
 /* ---- reading ---- */
 
 og_status og_verify_need(const og_config *map, const char *field, const og_config **out, og_error *err) {
     const og_config *child = og_config_get(map, field);
-    if (!child) return og_fail(err, OG_EFORMAT, "%s: the case has no '%s'", og_config_place(map), field);
+    if (!child) return og_fail(err, OG_EFORMAT, "%s: the case has no '%s'", OG_WHERE(map), field);
     *out = child;
     return OG_OK;
 }
 
 og_status og_verify_shape(const og_config *list, int64_t *rows, int64_t *columns, og_error *err) {
-    if (og_config_kind(list) != OG_CONFIG_LIST)
-        return og_fail(err, OG_EFORMAT, "%s: a list is wanted", og_config_place(list));
+    if (og_config_kind(list) != OG_CONFIG_LIST) return og_fail(err, OG_EFORMAT, "%s: a list is wanted", OG_WHERE(list));
     *rows = og_config_size(list);
     *columns = 0;
     for (int64_t i = 0; i < *rows; i++) {
         const og_config *row = og_config_at(list, i);
         int64_t n = og_config_kind(row) == OG_CONFIG_LIST ? og_config_size(row) : 0;
         if (i && n != *columns)
-            return og_fail(err, OG_EFORMAT, "%s: row %lld has %lld values, row 0 has %lld", og_config_place(row),
-                           (long long)i, (long long)n, (long long)*columns);
+            return og_fail(err, OG_EFORMAT, "%s: row %lld has %lld values, row 0 has %lld", OG_WHERE(row), (long long)i,
+                           (long long)n, (long long)*columns);
         *columns = n;
     }
     return OG_OK;
@@ -92,7 +97,7 @@ static og_status reals(const og_config *node, double *out, int64_t *n, og_error 
 
 og_status og_verify_integers(const og_config *node, int64_t null, int64_t **out, int64_t *n, og_error *err) {
     int64_t *values = og_alloc(count(node), sizeof *values), m = 0;
-    if (!values) return og_fail(err, OG_ENOMEM, "%s: no memory for its numbers", og_config_place(node));
+    if (!values) return og_fail(err, OG_ENOMEM, "%s: no memory for its numbers", OG_WHERE(node));
     og_status status = integers(node, null, values, &m, err);
     if (status != OG_OK) {
         og_release(values);
@@ -106,7 +111,7 @@ og_status og_verify_integers(const og_config *node, int64_t null, int64_t **out,
 og_status og_verify_reals(const og_config *node, double **out, int64_t *n, og_error *err) {
     double *values = og_alloc(count(node), sizeof *values);
     int64_t m = 0;
-    if (!values) return og_fail(err, OG_ENOMEM, "%s: no memory for its numbers", og_config_place(node));
+    if (!values) return og_fail(err, OG_ENOMEM, "%s: no memory for its numbers", OG_WHERE(node));
     og_status status = reals(node, values, &m, err);
     if (status != OG_OK) {
         og_release(values);
@@ -128,33 +133,55 @@ static og_status canonical_case(og_verify *v, const og_config *node, og_error *e
     OG_TRY(og_verify_need(node, "key", &key_node, err));
     OG_TRY(og_config_string(key_node, &want, err));
     if (!v->canonical) {
-        og_verify_say(v, 0, "canonical", "not supported");
+        og_verify_unsupported(v, "there is no function for canonical texts here");
         return OG_OK;
     }
-    og_status status = v->canonical(text, (int64_t)strlen(text), &got, &bytes, err);
+    og_error why = {{0}};
+    og_status status = v->canonical(text, (int64_t)strlen(text), &got, &bytes, &why);
     if (status == OG_ENOTSUP) {
-        og_verify_say(v, 0, "canonical", "not supported: %s", err ? err->message : "");
+        og_verify_unsupported(v, "%s", why.message);
         return OG_OK;
     }
-    OG_TRY(status);
-    v->counts->supported++;
+    if (status != OG_OK) return og_fail(err, status, "%s", why.message);
     v->counts->values++;
     if ((int64_t)strlen(want) != bytes || memcmp(want, got, (size_t)bytes)) {
-        v->counts->mismatches++;
-        og_verify_say(v, 1, "canonical", "text '%s': expected '%s', got '%s'", text, want, got);
+        og_verify_mismatch(v, "canonical", "text '%s': expected '%s', got '%s'", text, want, got);
     }
     og_release(got);
     return OG_OK;
 }
 
-static og_status one_case(og_verify *v, const og_config *node, og_error *err) {
-    v->counts->cases++;
+static og_status replay(og_verify *v, const og_config *node, og_error *err) {
     if (og_config_kind(node) != OG_CONFIG_MAP)
-        return og_fail(err, OG_EFORMAT, "%s: a case is an object", og_config_place(node));
-    if (og_config_get(node, "scheme")) return og_verify_address(v, node, err);
-    if (og_config_get(node, "block")) return og_verify_block(v, node, err);
+        return og_fail(err, OG_EFORMAT, "%s: a case is an object", OG_WHERE(node));
+    const og_config *scheme = og_config_get(node, "scheme"), *block = og_config_get(node, "block");
+    v->system = "canonical";
+    if (scheme) {
+        OG_TRY(og_config_string(scheme, &v->system, err));
+        return og_verify_address(v, node, err);
+    }
+    if (block) {
+        OG_TRY(og_config_string(block, &v->system, err));
+        return og_verify_block(v, node, err);
+    }
     if (og_config_get(node, "text")) return canonical_case(v, node, err);
-    return og_fail(err, OG_EFORMAT, "%s: a case has a scheme, a block or a text", og_config_place(node));
+    return og_fail(err, OG_EFORMAT, "%s: a case has a scheme, a block or a text", OG_WHERE(node));
+}
+
+static og_status one_case(og_verify *v, const og_config *node, og_error *err) {
+    og_verify_counts before = *v->counts;
+    v->unsupported[0] = 0;
+    v->counts->cases++;
+    OG_TRY(replay(v, node, err));
+    if (!v->unsupported[0]) v->counts->supported++;
+    og_verify_case one = {v->path,
+                          v->number,
+                          v->system,
+                          v->unsupported[0] ? v->unsupported : NULL,
+                          v->counts->values - before.values,
+                          v->counts->mismatches - before.mismatches};
+    if (v->report && v->report->one) v->report->one(v->report->context, &one);
+    return OG_OK;
 }
 
 static og_status tolerance(const og_config *root, const char *key, double *out, og_error *err) {
@@ -170,11 +197,11 @@ static og_status all_cases(og_verify *v, const og_config *root, og_error *err) {
     OG_TRY(og_verify_need(root, "format", &format, err));
     OG_TRY(og_config_i64(format, &number, err));
     if (number != 2)
-        return og_fail(err, OG_EFORMAT, "%s: format %lld; this build reads format 2", og_config_place(format),
+        return og_fail(err, OG_EFORMAT, "%s: format %lld; this build reads format 2", OG_WHERE(format),
                        (long long)number);
     OG_TRY(og_verify_need(root, "cases", &cases, err));
     if (og_config_kind(cases) != OG_CONFIG_LIST)
-        return og_fail(err, OG_EFORMAT, "%s: cases is a list", og_config_place(cases));
+        return og_fail(err, OG_EFORMAT, "%s: cases is a list", OG_WHERE(cases));
     OG_TRY(tolerance(root, "rtol", &v->rtol, err));
     OG_TRY(tolerance(root, "atol", &v->atol, err));
     for (int64_t i = 0; i < og_config_size(cases); i++) {
@@ -185,24 +212,25 @@ static og_status all_cases(og_verify *v, const og_config *root, og_error *err) {
     return OG_OK;
 }
 
-static og_status whole(og_config *root, const char *path, og_verify_canonical_fn *canonical, og_verify_line_fn *lines,
-                       void *context, og_verify_counts *counts, og_error *err) {
-    og_verify v = {path, canonical, lines, context, counts, 0, 1e-6, 1e-9};
+static og_status whole(og_config *root, const char *path, og_verify_canonical_fn *canonical,
+                       const og_verify_report *report, og_verify_counts *counts, og_error *err) {
+    og_verify v = {
+        .path = path, .canonical = canonical, .report = report, .counts = counts, .rtol = 1e-6, .atol = 1e-9};
     og_status status = all_cases(&v, root, err);
     og_config_free(root);
     return status;
 }
 
-og_status og_verify_file(const char *path, og_verify_canonical_fn *canonical, og_verify_line_fn *lines, void *context,
+og_status og_verify_file(const char *path, og_verify_canonical_fn *canonical, const og_verify_report *report,
                          og_verify_counts *counts, og_error *err) {
     og_config *root;
     OG_TRY(og_config_from_json_file(path, &root, err));
-    return whole(root, path, canonical, lines, context, counts, err);
+    return whole(root, path, canonical, report, counts, err);
 }
 
 og_status og_verify_text(const char *text, int64_t bytes, const char *name, og_verify_canonical_fn *canonical,
-                         og_verify_line_fn *lines, void *context, og_verify_counts *counts, og_error *err) {
+                         const og_verify_report *report, og_verify_counts *counts, og_error *err) {
     og_config *root;
     OG_TRY(og_config_from_json(text, bytes, name, &root, err));
-    return whole(root, name, canonical, lines, context, counts, err);
+    return whole(root, name, canonical, report, counts, err);
 }

@@ -8,15 +8,18 @@
 typedef struct og_verify {
     const char *path;
     og_verify_canonical_fn *canonical;
-    og_verify_line_fn *lines;
-    void *context;
+    const og_verify_report *report;
     og_verify_counts *counts;
-    int64_t number; /* of the case in its file */
     double rtol, atol;
+    int64_t number;        /* of the case in its file */
+    const char *system;    /* of the case: its scheme, its block, or "canonical" */
+    char unsupported[400]; /* why the case is not supported, or empty */
 } og_verify;
 
-/* "path: case 3 (label): ..." to the lines. */
-void og_verify_say(const og_verify *v, int32_t mismatch, const char *label, const char *format, ...) OG_PRINTF(4, 5);
+/* Counts a mismatch and reports "path: case 3 (label): ...". */
+void og_verify_mismatch(const og_verify *v, const char *label, const char *format, ...) OG_PRINTF(3, 4);
+/* The case is not supported, for this reason. */
+void og_verify_unsupported(og_verify *v, const char *format, ...) OG_PRINTF(2, 3);
 void og_verify_integer(const og_verify *v, const char *label, const char *field, int64_t at, int64_t column,
                        int64_t want, int64_t got);
 void og_verify_real(const og_verify *v, const char *label, const char *field, int64_t at, double want, double got,

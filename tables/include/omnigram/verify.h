@@ -13,22 +13,31 @@ typedef struct og_verify_counts {
     int64_t values, mismatches; /* scalars compared; a config that is refused is one mismatch */
 } og_verify_counts;
 
+typedef struct og_verify_case { /* one case of a file, borrowed for the call */
+    const char *path;
+    int64_t number;          /* in its file, from 0 */
+    const char *system;      /* its scheme, its block, or "canonical" */
+    const char *unsupported; /* why it is not supported, or NULL */
+    int64_t values, mismatches;
+} og_verify_case;
+
 /* omnigram/canonical.h's og_canonical_key, which tables does not see; NULL: canonical cases are not
  * supported. */
 typedef og_status og_verify_canonical_fn(const char *text, int64_t bytes, char **key, int64_t *key_bytes,
                                          og_error *err);
-/* Receives one line for each mismatch and each case that is not supported: file, case, field,
- * position, expected, got. */
-typedef void og_verify_line_fn(void *context, int32_t mismatch, const char *line);
+typedef struct og_verify_report { /* who is told; each function may be NULL */
+    void *context;
+    void (*mismatch)(void *context, const char *line);     /* file, case, field, position, expected, got */
+    void (*one)(void *context, const og_verify_case *one); /* after each case */
+} og_verify_report;
 
-/* Adds to *counts. A file that is not of the format is an error that names file and line; counts
+/* Adds to *counts; report may be NULL. A file that is not of the format is an error that names file and line; counts
  * then hold what was compared before it. */
-OG_API og_status og_verify_file(const char *path, og_verify_canonical_fn *canonical, og_verify_line_fn *lines,
-                                void *context, og_verify_counts *counts, og_error *err) OG_MUST_USE;
+OG_API og_status og_verify_file(const char *path, og_verify_canonical_fn *canonical, const og_verify_report *report,
+                                og_verify_counts *counts, og_error *err) OG_MUST_USE;
 /* The same for a text that is already in memory; name stands for its path in messages. */
 OG_API og_status og_verify_text(const char *text, int64_t bytes, const char *name, og_verify_canonical_fn *canonical,
-                                og_verify_line_fn *lines, void *context, og_verify_counts *counts,
-                                og_error *err) OG_MUST_USE;
+                                const og_verify_report *report, og_verify_counts *counts, og_error *err) OG_MUST_USE;
 
 OG_END
 #endif
