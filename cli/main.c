@@ -33,6 +33,11 @@ int main(int argc, char **argv) {
                 fputs(og_verbs[n]->help, stdout);
                 return 0;
             }
+        og_error err;
+        if (og_cpu_check(&err) != OG_OK) {
+            fprintf(stderr, "omnigram %s: %s\n", names[n], err.message);
+            return 2;
+        }
         return og_verbs[n]->run(argc - 2, argv + 2);
     }
     const char *nearest = og_config_nearest(argv[1], names, n);

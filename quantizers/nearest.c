@@ -52,6 +52,7 @@ og_nearest_fn *og_nearest_level(int32_t level) {
 }
 
 og_status og_nearest_make(const float *codes, int64_t size, int64_t dim, og_nearest *out, og_error *err) {
+    OG_TRY(og_cpu_check(err));
     if (size < 1 || size > INT32_MAX - LANES || dim < 1)
         return og_fail(err, OG_EINVAL, "a search over %lld codes of %lld values: sizes are 1..%d and at least 1",
                        (long long)size, (long long)dim, INT32_MAX - LANES);

@@ -29,6 +29,7 @@ static og_status check_plan(const og_lookup_plan *p, og_error *err) {
 }
 
 og_status og_lookup_new(const og_lookup_plan *plan, og_lookup **out, og_error *err) {
+    OG_TRY(og_cpu_check(err));
     OG_TRY(check_plan(plan, err));
     og_lookup *l = og_alloc_zero(1, sizeof *l);
     if (!l) return og_fail(err, OG_ENOMEM, "no memory for a lookup");

@@ -32,6 +32,7 @@ static int64_t step_slot(const og_update_options *o, int64_t dim) {
 }
 
 og_status og_update_check(const og_store *store, const og_update_options *o, int64_t step, og_error *err) {
+    OG_TRY(og_cpu_check(err));
     if (o->kind < OG_SGD || o->kind > OG_RMSPROP)
         return og_fail(err, OG_EINVAL, "update kind %d: must be 0..3", o->kind);
     if (o->rounding != OG_ROUND_NEAREST && o->rounding != OG_ROUND_STOCHASTIC)

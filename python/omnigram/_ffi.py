@@ -50,6 +50,9 @@ def _load() -> tuple[cffi.FFI, object, Path]:
     found, wanted = int(lib.og_abi()), int(lib.OG_CDEF_ABI)
     if found != wanted:
         raise ImportError(f"{path} has ABI {found}, its {_CDEF} has ABI {wanted}: build both again")
+    problem = ffi.new("og_error *")
+    if lib.og_cpu_check(problem) != 0:
+        raise ImportError(ffi.string(problem.message).decode())
     return ffi, lib, path
 
 

@@ -59,6 +59,9 @@ OG_API const char *og_status_name(og_status status);
 OG_API const char *og_version(void);
 /* OG_ABI of the library that is loaded; the Python package compares it with its own. */
 OG_API uint32_t og_abi(void);
+/* OG_EINVAL when the environment variable OG_CPU, the best instruction set that may be used, is none of c, avx2 and
+ * avx512. The calls that choose one (og_lookup_new, og_update_check, fits and encoders) fail so too. */
+OG_API og_status og_cpu_check(og_error *err) OG_MUST_USE;
 
 #define OG_TRY(expression)                                                                                             \
     do {                                                                                                               \
