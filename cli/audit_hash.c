@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 typedef struct words {
-    const char *tables, *packs, *ids, *schemes, *vocabs, *rows, *orders, *json, *svg, *threads;
+    const char *config, *tables, *packs, *ids, *schemes, *vocabs, *rows, *orders, *json, *svg, *threads;
     int strict;
 } words;
 
@@ -74,9 +74,9 @@ static int audit_tables(audit *a, const words *w, const og_arguments *arguments)
     og_id_map ids;
     og_error err = {{0}};
     if (!w->packs == !w->ids)
-        return og_verb_usage("audit hash", "give --packs FILE or --ids TEXT,IMAGE,AUDIO with --tables");
+        return og_verb_usage("audit hash", "give --packs FILE or --ids TEXT,IMAGE,AUDIO with --config");
     int failed = w->ids ? og_ids_option("audit hash", w->ids, &ids) : 0;
-    if (!failed) failed = og_tables_section("audit hash", w->tables, arguments, &config, &tables);
+    if (!failed) failed = og_tables_section("audit hash", w->config, arguments, &config, &tables);
     if (!failed) {
         og_status status = w->packs ? og_packs_load(w->packs, &packs, &err) : OG_OK;
         if (status == OG_OK)
@@ -86,7 +86,7 @@ static int audit_tables(audit *a, const words *w, const og_arguments *arguments)
             og_progress_print("audit hash", og_table_set_info(set, i)->name, i, og_table_set_count(set));
             status = audit_table(a, set, i, packs, &err);
         }
-        if (status == OG_OK && a->n == 0) status = og_fail(&err, OG_EINVAL, "%s has no tables", w->tables);
+        if (status == OG_OK && a->n == 0) status = og_fail(&err, OG_EINVAL, "%s has no tables", w->config);
         if (status != OG_OK) failed = og_verb_fail("audit hash", &err);
     }
     og_table_set_free(set);
@@ -193,11 +193,19 @@ int og_verb_audit_hash(int argc, char **argv) {
                .vocabs = "8192,16384,32000,50257,65536,100352,129280,131072,151936,155648",
                .rows = "16000000",
                .orders = "2,3,4,5"};
-    const og_option options[] = {
-        {"--tables", &w.tables, NULL},   {"--packs", &w.packs, NULL},   {"--ids", &w.ids, NULL},
-        {"--scheme", &w.schemes, NULL},  {"--vocab", &w.vocabs, NULL},  {"--rows", &w.rows, NULL},
-        {"--orders", &w.orders, NULL},   {"--json", &w.json, NULL},     {"--svg", &w.svg, NULL},
-        {"--threads", &w.threads, NULL}, {"--strict", NULL, &w.strict}, {0}};
+    const og_option options[] = {{"--config", &w.config, NULL},
+                                 {"--tables", &w.tables, NULL},
+                                 {"--packs", &w.packs, NULL},
+                                 {"--ids", &w.ids, NULL},
+                                 {"--scheme", &w.schemes, NULL},
+                                 {"--vocab", &w.vocabs, NULL},
+                                 {"--rows", &w.rows, NULL},
+                                 {"--orders", &w.orders, NULL},
+                                 {"--json", &w.json, NULL},
+                                 {"--svg", &w.svg, NULL},
+                                 {"--threads", &w.threads, NULL},
+                                 {"--strict", NULL, &w.strict},
+                                 {0}};
     og_arguments arguments;
     audit a = {0};
     og_error err = {{0}};
@@ -210,7 +218,8 @@ int og_verb_audit_hash(int argc, char **argv) {
         else if (og_pool_new((int32_t)threads, &a.pool, &err) != OG_OK)
             failed = og_verb_fail("audit hash", &err);
     }
-    if (!failed) failed = w.tables || arguments.n_overrides ? audit_tables(&a, &w, &arguments) : audit_schemes(&a, &w);
+    if (!failed) failed = og_tables_option("audit hash", &w.config, w.tables);
+    if (!failed) failed = w.config || arguments.n_overrides ? audit_tables(&a, &w, &arguments) : audit_schemes(&a, &w);
     if (!failed) failed = results(&a, &w);
     free_audit(&a);
     og_arguments_free(&arguments);

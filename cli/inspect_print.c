@@ -1,6 +1,8 @@
 /* inspect_print.c: a pack for the eye. */
 #include "inspect.h"
 
+#include <omnigram/memory.h>
+
 #include <string.h>
 
 static const char *const marker_names[OG_N_MARKERS] = {"pad",       "doc-begin", "doc-end",     "image-begin",
@@ -53,6 +55,7 @@ static void print_segment(const og_inspect *in, int64_t number, FILE *to) {
     const char *book = s->codebook >= 0 ? og_packs_codebook(in->packs, s->codebook) : NULL;
     if (book) fprintf(to, "  codebook %.12s", book);
     fputc('\n', to);
+    if (s->modality == OG_TEXT) og_inspect_print_words(in, s, to);
     for (int32_t l = 0; l < s->levels; l++) {
         if (s->levels > 1) fprintf(to, "      level %d\n", l);
         print_grid(in, s, l, to);
@@ -118,54 +121,76 @@ static void or_dash(char *out, size_t room, int32_t value) {
         snprintf(out, room, "%d", value);
 }
 
+/* What stands in the column `code`: a marker's name, a piece of text, or the code's number. */
+static void print_code(const og_inspect *in, int64_t t, int width, FILE *to) {
+    const og_id_map *ids = og_packs_ids(in->packs);
+    int32_t m = in->pack.modality[t], token = in->pack.tokens[t];
+    const char *name = og_marker_name(ids, token);
+    char *words = m == OG_TEXT ? og_inspect_words(in, t, t + 1) : NULL;
+    char number[16];
+    snprintf(number, sizeof number, "%d", name ? 0 : (token - ids->base[m]) % ids->codes[m]);
+    const char *text = name ? name : words ? words : number;
+    int n = 0, shown = 0; /* bytes and characters that fit */
+    for (; text[n] && (shown < width || (text[n] & 0xC0) == 0x80); n++) shown += (text[n] & 0xC0) != 0x80;
+    fprintf(to, " %.*s%*s", n, text, width - shown, "");
+    og_release(words);
+}
+
 static void print_tokens(const og_inspect *in, FILE *to) {
     const og_pack *p = &in->pack;
-    const og_id_map *ids = og_packs_ids(in->packs);
-    enum { INDENT = 63 };
+    const int width = in->tokenizer ? 16 : 11, indent = 52 + width;
     uint32_t applies[TABLES] = {0};
     for (int32_t i = 0; in->set && i < og_table_set_count(in->set) && i < TABLES; i++)
         applies[i] = modalities_of(in, i);
-    fprintf(to, "\n%s%6s %4s %-6s %4s %4s %4s %3s %8s %-11s %5s w%s%s\n", bold(in), "token", "doc", "", "seg", "row",
-            "col", "lev", "id", "code", "pos",
-            in->set && og_table_set_count(in->set) ? "  n-grams: table order:row, \u00b7 where it does not exist" : "",
-            plain(in));
-    for (int64_t t = in->from; t < in->to; t++) {
+    fprintf(to, "\n%s%6s %4s %-6s %4s %4s %4s %3s %8s %-*s %5s w%s%s\n", bold(in), "token", "doc", "", "seg", "row",
+            "col", "lev", "id", width, in->tokenizer ? "code or piece" : "code", "pos",
+            in->set && og_table_set_count(in->set) ? "  n-grams: table order:row (\u00b7: none)" : "", plain(in));
+    for (int64_t t = in->from; t < in->to && t < p->n_valid; t++) {
         int32_t m = p->modality[t];
-        char doc[16], segment[16], row[16], column[16], level[16], code[16];
+        char doc[16], segment[16], row[16], column[16], level[16];
         or_dash(doc, sizeof doc, p->doc_id[t]);
         or_dash(segment, sizeof segment, p->segment_id[t]);
         or_dash(row, sizeof row, p->row[t]);
         or_dash(column, sizeof column, p->column[t]);
         or_dash(level, sizeof level, p->level[t]);
-        const char *name = og_marker_name(ids, p->tokens[t]);
-        if (name)
-            snprintf(code, sizeof code, "%s", name);
-        else
-            snprintf(code, sizeof code, "%d", (p->tokens[t] - ids->base[m]) % ids->codes[m]);
-        fprintf(to, "%s%6lld %4s %-6s %4s %4s %4s %3s %8d %-11s %5d %g", paint(in, m), (long long)t, doc,
-                og_modality_name(m), segment, row, column, level, p->tokens[t], code, p->pos[t],
-                (double)p->loss_weight[t]);
-        if (in->set) print_ngrams(in, t, applies, INDENT, to);
+        fprintf(to, "%s%6lld %4s %-6s %4s %4s %4s %3s %8d", paint(in, m), (long long)t, doc, og_modality_name(m),
+                segment, row, column, level, p->tokens[t]);
+        print_code(in, t, width, to);
+        fprintf(to, " %5d %g", p->pos[t], (double)p->loss_weight[t]);
+        if (in->set) print_ngrams(in, t, applies, indent, to);
         fprintf(to, "%s\n", plain(in));
     }
+    int64_t pads = in->to - (in->from > p->n_valid ? in->from : p->n_valid);
+    if (pads > 0)
+        fprintf(to, "%s%6lld..%lld  %lld pads%s\n", paint(in, OG_MARKER), (long long)(in->to - pads),
+                (long long)(in->to - 1), (long long)pads, plain(in));
 }
 
 void og_inspect_print(const og_inspect *in, FILE *to) {
     const og_pack *p = &in->pack;
     fprintf(to, "%spack %lld of %lld%s  %s\n", bold(in), (long long)in->number, (long long)og_packs_count(in->packs),
             plain(in), in->path);
-    fprintf(to, "%lld tokens, %lld pads; %lld documents, %lld segments\n", (long long)p->n_tokens,
+    fprintf(to, "%lld tokens, %lld pads; %lld documents, %lld segments", (long long)p->n_tokens,
             (long long)(p->n_tokens - p->n_valid), (long long)p->n_docs, (long long)p->n_segments);
+    if (in->from > 0 || in->to < p->n_tokens)
+        fprintf(to, "; of these, tokens %lld..%lld", (long long)in->from, (long long)in->to - 1);
+    fputc('\n', to);
     int64_t s = 0;
     for (int64_t d = 0; d < p->n_docs; d++) {
         const og_origin *o = &p->origin[d];
+        int shown = og_inspect_shows(in, p->cu_seqlens[d], p->cu_seqlens[d + 1] - p->cu_seqlens[d]);
+        for (; !shown && s < p->n_segments && p->segments[s].doc == d; s++) continue;
+        if (!shown) continue;
+        const char *name = og_inspect_name(in, o);
         fprintf(to, "\n%sdocument %lld%s  tokens %lld..%lld  from shard %lld, document %lld", bold(in), (long long)d,
                 plain(in), (long long)p->cu_seqlens[d], (long long)p->cu_seqlens[d + 1] - 1, (long long)o->shard,
                 (long long)o->index);
+        if (name) fprintf(to, " (%s)", name);
         if (o->offset) fprintf(to, ", its tokens from %lld on", (long long)o->offset);
         if (p->continues[d]) fputs(", continued", to);
         fputc('\n', to);
-        for (; s < p->n_segments && p->segments[s].doc == d; s++) print_segment(in, s, to);
+        for (; s < p->n_segments && p->segments[s].doc == d; s++)
+            if (og_inspect_shows(in, p->segments[s].start, p->segments[s].length)) print_segment(in, s, to);
     }
     if (in->set) {
         fputc('\n', to);

@@ -60,25 +60,15 @@ static og_status add_documents(const og_quantize *q, int32_t split, og_documents
     return OG_OK;
 }
 
-/* {prepare: what the shards' index counted}; the builder adds its own. */
+/* {prepare: what the shards' index counted, tokenizer: its fingerprint}; the builder adds its own. */
 static og_status counters_so_far(const og_quantize *q, og_config **out, og_error *err) {
     const og_config *counted = og_config_get(og_prepared_index(q->prepared), "counters");
+    char tokenizer[OG_DIGEST_TEXT + 2];
     og_config *outer = NULL;
-    OG_TRY(og_config_from_yaml("", 0, "counters", &outer, err));
-    char *json = NULL, *assignment = NULL;
-    og_status status = og_config_to_json(counted, &json, err);
-    if (status == OG_OK) {
-        int64_t bytes = (int64_t)strlen(json) + 16;
-        assignment = og_alloc(bytes, 1);
-        if (assignment) {
-            snprintf(assignment, (size_t)bytes, "prepare=%s", json);
-            status = og_config_override(outer, assignment, err);
-        } else {
-            status = og_fail(err, OG_ENOMEM, "no memory for counters");
-        }
-    }
-    og_release(json);
-    og_release(assignment);
+    OG_TRY(og_config_new_at(NULL, NULL, &outer, err));
+    snprintf(tokenizer, sizeof tokenizer, "'%s'", og_tokenizer_fingerprint(q->tokenizer));
+    og_status status = og_config_set(outer, "tokenizer", tokenizer, err);
+    if (status == OG_OK && counted) status = og_config_put(outer, "prepare", counted, err);
     if (status != OG_OK)
         og_config_free(outer);
     else

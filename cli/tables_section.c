@@ -22,6 +22,12 @@ int og_tables_section(const char *verb, const char *path, const og_arguments *ar
     return og_verb_fail(verb, &err);
 }
 
+int og_tables_option(const char *verb, const char **config, const char *tables) {
+    if (*config && tables) return og_verb_usage(verb, "--tables is another name of --config; give one");
+    if (tables) *config = tables;
+    return 0;
+}
+
 og_status og_tables_of_packs(const og_config *tables, const og_packs *packs, og_table_set **out, og_error *err) {
     int32_t n = og_packs_codebook_count(packs);
     const char **codebooks = og_alloc(n, sizeof *codebooks);

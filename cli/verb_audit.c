@@ -8,24 +8,35 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: omnigram audit hash --tables YAML (--packs FILE | --ids TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]) [--svg "
-    "FILE] [--json FILE]\n"
-    "       omnigram audit hash [--scheme A,B] [--vocab V,V] [--rows N] [--orders N,N] [--svg FILE] [--json FILE]\n\n"
+    "usage: omnigram audit hash --config YAML (--packs FILE | --ids TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]) [options]\n"
+    "       omnigram audit hash [--scheme A,B] [--vocab V,V] [--rows N] [--orders N,N] [options]\n"
+    "       omnigram audit isolation --config YAML --packs FILE [--packs-probed N] [--documents N] [--json FILE]\n"
+    "\n"
     "hash       how well n-grams spread over rows: for each cell, the share of random edits that change the row and "
-    "the rows\n"
+    "the "
+    "rows\n"
     "           reached while the cell sweeps its vocabulary, against a random function; load and collisions of random "
     "n-grams\n"
     "           and, with --packs, of a corpus. Of the tables of a config, or of schemes by vocabularies (--orders and "
     "--rows for\n"
-    "           those that take a list of orders; others keep the columns of their source). --strict: exit 1 when any "
-    "is weak.\n\n"
-    "usage: omnigram audit isolation --config FILE --packs FILE [--packs-probed N] [--documents N] [--json FILE] "
-    "[--a.b=value ...]\n\n"
+    "           those that take a list of orders; others keep the columns of their source).\n"
+    "\n"
+    "  --config YAML   a config with a section `tables`; --tables.NAME.key=value changes one key (--tables YAML is the "
+    "same)\n"
+    "  --strict        exit 1 when any is weak\n"
+    "  --svg FILE      the sweep of each cell as a picture\n"
+    "  --threads N     (the CPUs); the figures do not depend on it\n"
+    "  --json FILE     the figures (-: standard output)\n"
+    "\n"
     "isolation  pokes documents of a pack and takes documents out, and looks at all others bit for bit: row ids, "
     "activations\n"
     "           after every layer, losses, gradients. Then the guards are taken down one at a time (attention, "
     "positions,\n"
-    "           targets, window), and the same probe must find leaks. Exits 0 only if both come out so.\n";
+    "           targets, window), and the same probe must find leaks. Exits 0 only if both come out so.\n"
+    "\n"
+    "  --config YAML   sections model, memory, tables; --a.b=value changes one key\n"
+    "  --packs-probed N, --documents N   how many packs, and how many documents of each, are poked\n"
+    "  --json FILE     the figures (-: standard output)\n";
 
 static const struct {
     const char *name;

@@ -10,19 +10,19 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: omnigram table --tables YAML (--packs FILE | --ids "
+    "usage: omnigram table --config YAML (--packs FILE | --ids "
     "TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]) [--tables.NAME.key=value ...] [--json FILE]\n"
     "\n"
     "Prints what the tables of a config are and cost in host memory: columns by order, rows, bytes "
     "with and without the state of\n"
     "row-wise Adagrad, fingerprints. Nothing is made.\n"
     "\n"
-    "  --tables YAML  a config with a section `tables`\n"
+    "  --config YAML  a config with a section `tables` (--tables YAML is the same)\n"
     "  --packs FILE   packs whose ids and codebooks the tables are for\n"
     "  --ids ...      without packs: sizes of the vocabularies, e.g. 32000,512,1024x8\n"
     "  --json FILE    the same as JSON (-: standard output)\n"
     "\n"
-    "example: omnigram table --tables train/configs/quickstart.yaml --ids 2000,256,256\n";
+    "example: omnigram table --config train/configs/quickstart.yaml --ids 2000,256,256\n";
 
 /* Bytes of one row as the store lays it out, with `state` values of optimiser state; asked of a
  * store of one row. */
@@ -74,12 +74,10 @@ static og_status describe(const og_table_set *set, FILE *to, json_t *list, doubl
 }
 
 static int run(int argc, char **argv) {
-    const char *tables_path = NULL, *packs_path = NULL, *ids_text = NULL, *json = NULL;
-    const og_option options[] = {{"--tables", &tables_path, NULL},
-                                 {"--packs", &packs_path, NULL},
-                                 {"--ids", &ids_text, NULL},
-                                 {"--json", &json, NULL},
-                                 {0}};
+    const char *config_path = NULL, *tables_path = NULL, *packs_path = NULL, *ids_text = NULL, *json = NULL;
+    const og_option options[] = {{"--config", &config_path, NULL}, {"--tables", &tables_path, NULL},
+                                 {"--packs", &packs_path, NULL},   {"--ids", &ids_text, NULL},
+                                 {"--json", &json, NULL},          {0}};
     og_arguments arguments;
     og_config *config = NULL;
     const og_config *tables = NULL;
@@ -91,9 +89,10 @@ static int run(int argc, char **argv) {
     if (!failed && arguments.n_files) failed = og_verb_usage("table", "unexpected '%s'", arguments.files[0]);
     if (!failed && !packs_path == !ids_text)
         failed = og_verb_usage("table", "give --packs FILE or --ids TEXT,IMAGE,AUDIO");
-    if (!failed && !tables_path && !arguments.n_overrides) failed = og_verb_usage("table", "give --tables YAML");
+    if (!failed) failed = og_tables_option("table", &config_path, tables_path);
+    if (!failed && !config_path && !arguments.n_overrides) failed = og_verb_usage("table", "give --config YAML");
     if (!failed && ids_text) failed = og_ids_option("table", ids_text, &ids);
-    if (!failed) failed = og_tables_section("table", tables_path, &arguments, &config, &tables);
+    if (!failed) failed = og_tables_section("table", config_path, &arguments, &config, &tables);
     if (!failed) {
         og_status status = packs_path ? og_packs_load(packs_path, &packs, &err) : OG_OK;
         if (status == OG_OK)

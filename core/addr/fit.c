@@ -30,13 +30,13 @@ og_status og_addr_fit_key(og_config *config, const char *key, int64_t value, og_
 og_status og_addr_fit(og_config *config, int64_t codes, int32_t width, og_error *err) {
     const og_config *node = og_config_get(config, "scheme");
     const char *name;
-    if (!node) return og_fail(err, OG_EINVAL, "%s: an addressing needs the key 'scheme'", og_config_place(config));
+    if (!node) return og_fail(err, OG_EINVAL, "%s: an addressing needs the key 'scheme'", OG_WHERE(config));
     OG_TRY(og_config_string(node, &name, err));
     const og_addr_type *type = og_addr_find(name);
     if (!type) return OG_OK; /* og_addr_new says so, with the nearest name */
     if (type->fit) {
         og_status status = type->fit(config, codes, width, err);
-        return status == OG_OK ? OG_OK : og_fail_at(err, status, "%s: scheme %s", og_config_place(config), type->name);
+        return status == OG_OK ? OG_OK : og_fail_at(err, status, "%s: scheme %s", OG_WHERE(config), type->name);
     }
     for (const og_key *key = type->keys; key->name; key++)
         if (!strcmp(key->name, "vocab")) return og_addr_fit_key(config, "vocab", codes, err);

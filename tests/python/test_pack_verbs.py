@@ -133,9 +133,67 @@ def test_inspect(folder):
         assert t["rows"]["text"] == [None, None] or t["modality"] == "text"
     short = run("inspect", packs, "--pack", 0, "--tokens", "3:5").stdout
     assert short.splitlines()[-1].split()[0] == "4"
-    for arguments, word in ((["--pack", "100000"], "there are"), (["--tokens", "5:3"], "0:512"), (["--tokens", "x"], "FROM:TO"), (["--pack", "-3"], "no count")):
+    for arguments, word in ((["--pack", "100000"], "there are"), (["--tokens", "5:3"], "0..511"), (["--tokens", "x"], "FROM:TO"), (["--pack", "-3"], "no count")):
         done = subprocess.run([find_program(), "inspect", packs, *arguments], capture_output=True, text=True)
         assert done.returncode in (1, 2) and word in done.stderr
+
+
+def test_inspect_shows_words_and_counts_pads(folder, tmp_path):
+    packs = folder / "train.packs.safetensors"
+    everything = json.loads(run("inspect", packs, "--json", "-").stdout)
+    assert everything["tokens"][-1]["code"] == "pad"
+    text = run("inspect", packs).stdout
+    pads = everything["n_tokens"] - everything["n_valid"]
+    assert f"{pads} pads" in text.splitlines()[-1] and len([line for line in text.splitlines() if " pad " in line]) == 0
+    document = everything["documents"][0]
+    words = [t["piece"] for t in everything["tokens"] if t["modality"] == "text" and t["document"] == 0 and t["segment"] == 0]
+    whole = "".join(words)
+    assert "".join(line.strip() for line in text.splitlines()[5:7]).startswith('"' + whole[:20]) and len(whole) > 20
+    from omnigram.tokenizer import Tokenizer
+    ids = [t["id"] for t in everything["tokens"] if t["modality"] == "text" and t["document"] == 0 and t["segment"] == 0]
+    assert Tokenizer(folder / "codes" / "tokenizer.model").decode(ids) == whole
+    # the packs alone, far from their tokenizer, have ids; a tokenizer that did not make them is no help
+    alone = tmp_path / "far" / "from" / "it"
+    alone.mkdir(parents=True)
+    (alone / "packs").write_bytes(packs.read_bytes())
+    assert "piece" not in json.loads(run("inspect", alone / "packs", "--json", "-").stdout)["tokens"][1]
+    given = json.loads(run("inspect", alone / "packs", "--tokenizer", folder / "codes" / "tokenizer.model", "--json", "-").stdout)
+    assert given["tokens"] == everything["tokens"]
+    Tokenizer.train(["another text altogether, of other words and letters"] * 50, 400, alone / "tokenizer.model")
+    assert "piece" not in json.loads(run("inspect", alone / "packs", "--json", "-").stdout)["tokens"][1]
+    assert "fingerprint" in run("inspect", alone / "packs", "--tokenizer", alone / "tokenizer.model", status=1).stderr
+    assert document["begin"] == 0
+
+
+def test_inspect_restricts_and_finds_documents(folder):
+    packs = folder / "train.packs.safetensors"
+    everything = json.loads(run("inspect", packs, "--json", "-").stdout)
+    second = everything["documents"][1]
+    some = json.loads(run("inspect", packs, "--tokens", f"{second['begin']}..{second['end'] - 1}", "--json", "-").stdout)
+    assert some["documents"] == [second] and {s["document"] for s in some["segments"]} == {1}
+    assert some["tokens"] == everything["tokens"][second["begin"]:second["end"]]
+    assert some == json.loads(run("inspect", packs, "--tokens", f"{second['begin']}:{second['end']}", "--json", "-").stdout)
+    text = run("inspect", packs, "--tokens", f"{second['begin']}..{second['begin'] + 2}").stdout
+    assert "document 1" in text and "document 0" not in text and "document 2" not in text
+    last = json.loads(run("inspect", packs, "--pack", everything["count"] - 1, "--json", "-").stdout)["documents"][-1]
+    origin = f"{last['shard']}:{last['index']}"
+    found = json.loads(run("inspect", packs, "--origin", origin, "--prepared", folder / "prepared", "--json", "-").stdout)
+    name = found["documents"][0].pop("name")
+    assert found["pack"] == everything["count"] - 1 and found["documents"] == [last] and len(found["tokens"]) == last["length"]
+    named = run("inspect", packs, "--origin", name, "--prepared", folder / "prepared").stdout
+    assert f"from shard {last['shard']}, document {last['index']} ({name})" in named and named.count("\ndocument") == 1
+    for words, says in ((["--origin", "0:99999"], "document 99999 of shard 0"), (["--origin", name], "--prepared"),
+                        (["--origin", "nobody", "--prepared", folder / "prepared"], "nobody")):
+        assert says in run("inspect", packs, *words, status=1).stderr
+    assert "not both" in run("inspect", packs, "--origin", origin, "--pack", "1", status=2).stderr
+
+
+def test_one_flag_for_a_config(folder):
+    packs, config = folder / "train.packs.safetensors", folder / "tables.yaml"
+    for words in (["inspect", packs], ["table", "--packs", packs], ["audit", "hash", "--packs", packs]):
+        assert "--config" in run(*words[:1], "--help").stdout
+        assert run(*words, "--config", config, "--json", "-").stdout == run(*words, "--tables", config, "--json", "-").stdout
+        assert "--config" in run(*words, "--config", config, "--tables", config, status=2).stderr
 
 
 # ---- table -----------------------------------------------------------------------------------------------------
