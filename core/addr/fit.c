@@ -22,9 +22,9 @@ og_status og_addr_fit_key(og_config *config, const char *key, int64_t value, og_
     if (og_config_get(config, key)) return OG_OK;
     OG_TRY(preset_has(config, key, &preset, err));
     if (preset) return OG_OK;
-    char line[96];
-    snprintf(line, sizeof line, "%s=%lld", key, (long long)value);
-    return og_config_override(config, line, err);
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    return og_config_set(config, key, text, err);
 }
 
 og_status og_addr_fit(og_config *config, int64_t codes, int32_t width, og_error *err) {
