@@ -1,12 +1,14 @@
 /* map.c: streams and stencils' windows to rows. */
 #include "addr/addr_internal.h"
+#include "store/prefetch.h"
 
 #include <omnigram/memory.h>
 
 #include <pthread.h>
 #include <string.h>
 
-#define GRAIN 16384 /* tokens of one part */
+#define GRAIN      16384               /* tokens of one part */
+#define AHEAD_MOST (INT64_C(32) << 10) /* bytes: of a first-level cache of 48 KiB */
 
 /* Rows of n-grams that lack a cell, for the fills that say so by the row and not by a code. */
 static void blank(const og_addr_layout *layout, const og_cells *cells, int64_t *rows) {
@@ -102,6 +104,10 @@ static og_status sink(void *context, const og_cells *cells, int64_t first, og_er
     const og_addr_layout *layout = &m->addr->layout;
     int64_t *rows = m->rows + first * layout->n_columns;
     (void)err;
+    /* The next block's lines of the output come while this one is computed, where they would be waited for after. */
+    int64_t ahead = m->walk->stream->n - first - cells->n;
+    ahead = (ahead < OG_BLOCK ? ahead : OG_BLOCK) * layout->n_columns * 8;
+    og_prefetch_near(rows + cells->n * layout->n_columns, ahead < AHEAD_MOST ? ahead : AHEAD_MOST);
     m->addr->type->rows(m->addr->impl, cells, rows);
     blank(layout, cells, rows);
     if (m->live) {

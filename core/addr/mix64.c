@@ -2,6 +2,8 @@
 #include "addr/mix64.h"
 #include "addr/modulus.h"
 
+#include <omnigram/internal/cpu.h>
+
 static void fold(const og_mix64 *mix, const og_cells *cells, int32_t cell, int32_t head, uint64_t *sum) {
     const int32_t *code = cells->code[cell];
     const uint64_t *multipliers = mix->multipliers + (int64_t)cell * mix->heads + head;
@@ -38,18 +40,15 @@ void og_mix64_plain(const og_mix64 *mix, const og_cells *cells, int64_t *rows) {
 }
 
 og_mix64_fn *og_mix64_level(int32_t level) {
-    if (level == 0) return og_mix64_plain;
+    if (level == OG_LEVEL_C) return og_mix64_plain;
+    if (level > og_cpu_level()) return 0;
 #ifdef OG_HAVE_AVX2
-    if (level == 1 && __builtin_cpu_supports("avx2")) return og_mix64_avx2;
+    if (level == OG_LEVEL_AVX2) return og_mix64_avx2;
 #endif
 #ifdef OG_HAVE_AVX512
-    if (level == 2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return og_mix64_avx512;
+    if (level == OG_LEVEL_AVX512) return og_mix64_avx512;
 #endif
     return 0;
 }
 
-og_mix64_fn *og_mix64_best(void) {
-    for (int32_t level = 2; level > 0; level--)
-        if (og_mix64_level(level)) return og_mix64_level(level);
-    return og_mix64_plain;
-}
+og_mix64_fn *og_mix64_best(void) { return og_mix64_level(og_cpu_level()); }

@@ -59,17 +59,47 @@ static inline __m512i finish(__m512i sum, const og_mix64_column *column) {
     return _mm512_add_epi64(row, _mm512_set1_epi64((int64_t)column->base));
 }
 
+enum { TURN_MOST = 16 }; /* columns that are computed one after the other and then turned: 32 KiB of the first level */
+
+/* columns[n_columns][OG_BLOCK] to rows[n][n_columns], four by eight at a time: a scatter takes each id by itself. */
+static void turn(const int64_t *columns, int64_t n_columns, int64_t n, int64_t *rows) {
+    const __m512i low = _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0), high = _mm512_set_epi64(15, 14, 7, 6, 13, 12, 5, 4);
+    for (int64_t i = 0; i < n; i += 8)
+        for (int64_t c = 0; c < n_columns; c += 4) {
+            const int64_t *from = columns + c * OG_BLOCK + i;
+            __m512i w = _mm512_load_si512(from), x = _mm512_load_si512(from + OG_BLOCK);
+            __m512i y = _mm512_load_si512(from + 2 * OG_BLOCK), z = _mm512_load_si512(from + 3 * OG_BLOCK);
+            __m512i even = _mm512_unpacklo_epi64(w, x), odd = _mm512_unpackhi_epi64(w, x);
+            __m512i even2 = _mm512_unpacklo_epi64(y, z), odd2 = _mm512_unpackhi_epi64(y, z);
+            __m512i four[4] = {_mm512_permutex2var_epi64(even, low, even2), _mm512_permutex2var_epi64(odd, low, odd2),
+                               _mm512_permutex2var_epi64(even, high, even2),
+                               _mm512_permutex2var_epi64(odd, high, odd2)};
+            int64_t *to = rows + i * n_columns + c, left = n - i; /* windows 0 2, 1 3, 4 6, 5 7 */
+            for (int k = 0; k < 4; k++) {
+                int64_t first = (k & 1) + (k & 2) * 2;
+                if (first < left)
+                    _mm256_storeu_si256((void *)(to + first * n_columns), _mm512_castsi512_si256(four[k]));
+                if (first + 2 < left)
+                    _mm256_storeu_si256((void *)(to + (first + 2) * n_columns), _mm512_extracti64x4_epi64(four[k], 1));
+            }
+        }
+}
+
 void og_mix64_avx512(const og_mix64 *mix, const og_cells *cells, int64_t *rows) {
     uint64_t sum[OG_BLOCK + 8] __attribute__((aligned(64)));
     int64_t n = cells->n, columns = mix->n_columns;
     __m512i step = _mm512_mullo_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), _mm512_set1_epi64(columns));
     for (int64_t i = n; i < OG_BLOCK + 8 && i < n + 8; i++) sum[i] = 0; /* the last lanes are computed, not kept */
+    int64_t block[TURN_MOST * OG_BLOCK] __attribute__((aligned(64)));
+    int turned = columns <= TURN_MOST && columns % 4 == 0;
     for (int32_t head = 0; head < mix->heads; head++) {
         int32_t folded = 0;
         for (int32_t c = head; c < mix->n_columns; c += mix->heads) {
             const og_mix64_column *column = &mix->columns[c];
             for (; folded < column->order; folded++) fold(mix, cells, folded, head, sum, folded == 0);
             int64_t *out = rows + c, i = 0;
+            for (; turned && i < n; i += 8)
+                _mm512_store_si512(block + c * OG_BLOCK + i, finish(_mm512_loadu_si512(sum + i), column));
             for (; i < n; i += 8) {
                 __mmask8 keep = (__mmask8)(n - i >= 8 ? 0xffu : (1u << (n - i)) - 1);
                 _mm512_mask_i64scatter_epi64(out + i * columns, keep, step, finish(_mm512_loadu_si512(sum + i), column),
@@ -77,4 +107,5 @@ void og_mix64_avx512(const og_mix64 *mix, const og_cells *cells, int64_t *rows) 
             }
         }
     }
+    if (turned) turn(block, columns, n, rows);
 }

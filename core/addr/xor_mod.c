@@ -2,6 +2,7 @@
 #include "addr/xor_mod.h"
 #include "addr/scheme.h"
 
+#include <omnigram/internal/cpu.h>
 #include <omnigram/memory.h>
 
 #include <string.h>
@@ -13,7 +14,12 @@ og_status og_xor_make(og_xor_hash *hash, const og_addr_layout *layout, og_error 
     hash->columns = og_alloc(hash->n_columns, sizeof *hash->columns);
     if (!hash->modulus || !hash->columns) return og_fail(err, OG_ENOMEM, "no memory for %d columns", hash->n_columns);
     memcpy(hash->columns, layout->columns, (size_t)hash->n_columns * sizeof *hash->columns);
-    for (int32_t c = 0; c < hash->n_columns; c++) hash->modulus[c] = og_modulus_of((uint64_t)layout->columns[c].rows);
+    hash->wide = 1;
+    for (int32_t c = 0; c < hash->n_columns; c++) {
+        uint64_t m = (uint64_t)layout->columns[c].rows;
+        hash->modulus[c] = og_modulus_of(m);
+        hash->wide &= m >= OG_XOR_WIDE_LEAST && m < OG_XOR_WIDE_MOST;
+    }
     return OG_OK;
 }
 
@@ -23,6 +29,16 @@ void og_xor_free(og_xor_hash *hash) {
 }
 
 void og_xor_rows(const og_xor_hash *hash, const int32_t *const *code, int64_t n, int64_t *rows) {
+#ifdef OG_HAVE_AVX512
+    if (hash->wide && og_cpu_level() == OG_LEVEL_AVX512) {
+        og_xor_rows_avx512(hash, code, n, rows);
+        return;
+    }
+#endif
+    og_xor_rows_plain(hash, code, n, rows);
+}
+
+void og_xor_rows_plain(const og_xor_hash *hash, const int32_t *const *code, int64_t n, int64_t *rows) {
     uint64_t mix[OG_BLOCK];
     int32_t folded = 0, n_columns = hash->n_columns;
     for (int64_t i = 0; i < n; i++) mix[i] = 0;

@@ -101,6 +101,7 @@ static void levels(void) {
                     code[k][i] = (int32_t)og_random_below((uint64_t)round, (uint64_t)(k * OG_BLOCK + i), INT32_MAX) -
                                  (i % 9 == 0);
             }
+            mix.n_columns = (const int32_t[]){12, 4, 10, 3}[round / 4 % 4]; /* turned in fours, or scattered */
             memset(a, 0x5a, sizeof a);
             memset(b, 0x5a, sizeof b);
             og_mix64_plain(&mix, &cells, a);
