@@ -171,6 +171,8 @@ static int64_t sharded(const og_addr *addr, int64_t rounds) {
     og_error err;
     const og_addr_layout *l = og_addr_layout_of(addr);
     int64_t halo = l->window.max_order - 1, cases = 0;
+    /* random_row knows a place by its number in the stream, which only all of the past tells. */
+    if (!strcmp(og_addr_type_of(addr)->name, "random_row")) halo = INT64_MAX;
     void *memory = og_alloc(og_history_bytes(&l->window, l->width), 1);
     for (int64_t round = 0; round < rounds; round++) {
         int64_t n = draw(60), shards = 1 + draw(6), cuts[8] = {0};
@@ -303,6 +305,66 @@ static void bad_history(const char *yaml) {
     og_addr_free(addr);
 }
 
+/* ---- what a scheme's file must hold ---- */
+
+/* Keys with limits, help and the source's defaults, all of them in the description; a preset whose history is carried;
+ * the keys that a corpus decides; of a position of several codes, each column reads its own. (The audit of every scheme
+ * is tests/tables/test_positions.c.) */
+static void promises(const og_addr_type *type, const og_addr *addr) {
+    og_error err;
+    const og_addr_layout *l = og_addr_layout_of(addr);
+    char *json, yaml[128];
+    og_config *described;
+    CHECK_OK(og_addr_describe(addr, &json, &err));
+    CHECK_OK(og_config_from_json(json, (int64_t)strlen(json), "description", &described, &err));
+    const og_config *written = og_config_get(described, "config");
+    static const char *const common[] = {"scheme", "window", "global_rows"};
+    for (int k = 0; type->keys[k].name; k++) {
+        const og_key *key = &type->keys[k];
+        CHECK(k > 2 || !strcmp(key->name, common[k]));
+        CHECK(key->help && key->help[0] && key->fallback); /* a scheme has a default for everything */
+        if (key->fallback[0]) CHECK(og_config_get(written, key->name));
+    }
+    CHECK(og_config_get(described, "window.fill") && og_config_get(described, "window.mode"));
+    og_config_free(described);
+    og_release(json);
+    CHECK(l->window.fill >= OG_FILL_ZERO_VEC && l->window.fill < OG_FILL_LEAK); /* no source looks past a document */
+    CHECK(l->window.max_order == 1 ||
+          og_history_bytes(&l->window, l->width) > og_history_bytes(&(og_window){.max_order = 1}, l->width));
+
+    og_config *config; /* fitted once, then again: nothing that is there is replaced */
+    snprintf(yaml, sizeof yaml, "{scheme: %s}", type->name);
+    CHECK_OK(og_config_from_yaml(yaml, (int64_t)strlen(yaml), "test", &config, &err));
+    CHECK_OK(og_addr_fit(config, 250000, 0, &err) == OG_OK ? OG_OK : og_addr_fit(config, 5000, 0, &err));
+    CHECK_OK(og_addr_fit(config, 100, 0, &err));
+    og_addr *fitted;
+    CHECK_OK(og_addr_new(config, &fitted, &err));
+    CHECK(og_addr_layout_of(fitted)->code_limit >= 5000);
+    og_addr_free(fitted);
+    og_config_free(config);
+
+    sample s = drawn(addr, 30);
+    int64_t *rows = og_alloc(30 * l->n_columns, sizeof *rows);
+    CHECK_OK(og_addr_map(addr, &s.stream, NULL, NULL, s.rows, NULL, NULL, &err));
+    for (int32_t w = 0; w < l->width && l->width > 1; w++) {
+        int64_t moved = 0;
+        for (int64_t i = 0; i < 30; i++) {
+            int32_t *code = &s.codes[i * l->width + w];
+            *code = (int32_t)(l->least_code + (*code - l->least_code + 1) % (l->code_limit - l->least_code));
+        }
+        CHECK_OK(og_addr_map(addr, &s.stream, NULL, NULL, rows, NULL, NULL, &err));
+        for (int64_t i = 0; i < 30 * l->n_columns; i++) {
+            int own = l->columns[i % l->n_columns].head % l->width == w;
+            CHECK(own || rows[i] == s.rows[i]);
+            moved += rows[i] != s.rows[i];
+        }
+        CHECK(moved > 0);
+        memcpy(s.rows, rows, (size_t)(30 * l->n_columns) * sizeof *rows);
+    }
+    og_release(rows);
+    freed(&s);
+}
+
 int main(void) {
     og_error err;
     og_pool *pools[3];
@@ -324,9 +386,8 @@ int main(void) {
         for (int64_t step = 0; step < 8; step += step == 0 ? 1 : step == 1 ? 1 : 5)
             streamed(addr, 300 + draw(900), step);
         streamed(addr, 600, 600);
-        /* random_row knows a place by its number in the stream, which a halo alone does not tell.
-         */
-        if (strcmp(type->name, "random_row")) splits += sharded(addr, 800);
+        splits += sharded(addr, 800);
+        promises(type, addr);
         CHECK(poked(addr) == 0);
         og_addr_free(addr);
         static const char *const windows[] = {"{fill: leak}", "{breaks: {modality: latch}, fill: zero_vec}",

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -115,3 +117,12 @@ def test_columns_fingerprint_and_pool():
         np.testing.assert_array_equal(addressing.rows(codes), addressing.rows(codes, pool=pool))
         with omnigram.Addressing({**WELM, "vocab": 98}) as other:
             assert other.fingerprint != addressing.fingerprint
+
+
+def test_every_scheme_is_in_the_page_of_addressing():
+    """Its boundary preset, its formula and, by name, its aliases' system: a scheme that is registered is documented."""
+    page = (Path(__file__).parents[2] / "docs" / "addressing.md").read_text()
+    presets, formulas = page.split("The published rules are presets:")[1].split("## Schemes")
+    for scheme in omnigram.schemes():
+        assert f"| `{scheme}` |" in formulas, scheme
+        assert f"`{scheme}`" in presets or scheme in ("random_row", "shuffled"), scheme  # controls have no source's rule
