@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,18 +153,9 @@ static og_status list(const char *run, og_log_fn *log, void *context, int64_t **
     return status;
 }
 
-static og_status sync_folder(const char *folder, og_error *err) {
-    int fd = open(folder, O_RDONLY | O_DIRECTORY);
-    int failed = fd < 0 || fsync(fd);
-    og_status status = failed ? og_fail(err, OG_EIO, "%s: cannot sync: %s", folder, strerror(errno)) : OG_OK;
-    if (fd >= 0) close(fd);
-    return status;
-}
-
 og_status og_checkpoint_commit(const char *run, int64_t step, const char *folder, int64_t keep, og_error *err) {
     char path[PATH_BYTES], leaf[64], name[PATH_BYTES];
     OG_TRY(write_manifest(folder, err));
-    OG_TRY(sync_folder(folder, err));
     snprintf(leaf, sizeof leaf, "step-%lld", (long long)step);
     snprintf(name, sizeof name, "ckpt/%s", leaf);
     OG_TRY(join(path, run, name, err));

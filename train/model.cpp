@@ -20,7 +20,7 @@ struct model::impl {
     int32_t fusion;
     at::ScalarType compute;
     at::Tensor embed, norm, head, memory_up;
-    at::Tensor cosines, sines; // [positions][half a head]
+    at::Tensor cosines, sines; // [positions][half a head]; grows to the furthest position that a batch has
     std::vector<block> blocks;
 
     at::Tensor linear(const at::Tensor &x, const at::Tensor &w) const {
@@ -29,6 +29,7 @@ struct model::impl {
     at::Tensor attention(const block &k, const at::Tensor &x, const batch &b, const at::Tensor &cosine,
                          const at::Tensor &sine) const;
     at::Tensor mlp(const block &k, const at::Tensor &x) const;
+    void reach(int64_t positions);
 };
 
 namespace {
@@ -90,15 +91,23 @@ model::model(const og_model_options &o, const og_memory_options &memory, int64_t
         m.memory_up = add("memory.up.weight", up, true);
     }
 
+    m.cosines = m.sines = at::empty({0}, weights);
+    m.reach(positions);
+}
+model::~model() = default;
+
+// A carried fragment's positions are those of its document, which may be longer than a pack.
+void model::impl::reach(int64_t positions) {
+    if (positions <= cosines.size(0)) return;
     int64_t half = o.width / o.heads / 2;
     at::Tensor angles = at::empty({positions, half}, at::kDouble);
     for (int64_t p = 0; p < positions; p++)
         for (int64_t i = 0; i < half; i++)
             angles.data_ptr<double>()[p * half + i] = (double)p * std::pow(o.rope_base, -(double)i / (double)half);
-    m.cosines = angles.cos().to(weights);
-    m.sines = angles.sin().to(weights);
+    at::ScalarType type = cosines.scalar_type();
+    cosines = angles.cos().to(type);
+    sines = angles.sin().to(type);
 }
-model::~model() = default;
 
 int64_t model::bytes() const {
     int64_t sum = 0;
@@ -148,6 +157,7 @@ at::Tensor model::hidden(const batch &b, const at::Tensor &memory, std::vector<a
         x = m.fusion == OG_FUSION_WELM_MEAN ? (x + up) * 0.5 : x + up;
     }
     if (layers) layers->push_back(x);
+    if (b.n) self->reach(b.pos.max().item<int64_t>() + 1);
     at::Tensor cosine = m.cosines.index_select(0, b.pos), sine = m.sines.index_select(0, b.pos);
     for (const block &k : m.blocks) {
         x = x + m.attention(k, x, b, cosine, sine);

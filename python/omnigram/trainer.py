@@ -13,7 +13,7 @@ from ._array import as_path, instance
 from ._ffi import LOAD_FLAGS, ffi, library_path, text
 from ._handle import Handle, view
 from .config import Config, as_config
-from .errors import UnsupportedError, call
+from .errors import InvalidError, UnsupportedError, call
 from .pack import MODALITIES, Packs
 
 # The part of train.h that is used here; _load compares its structs' sizes through the first call that fills them.
@@ -142,8 +142,12 @@ class Trainer(Handle):
             call(self._lib.og_trainer_gradient, self.pointer, i, out)
         return loss[0], {name: value.copy() for name, value in self._tensors(get).items()}
 
-    def rows_gradient(self, packs: list[int], width: int) -> np.ndarray:
-        """Gradients of the vectors that the tables gave, [valid tokens][width]."""
+    def rows_gradient(self, packs: list[int], width: int | None = None) -> np.ndarray:
+        """Gradients of the vectors that the tables gave, [valid tokens][width]. width: what the caller takes it to be."""
+        up = self.parameters().get("memory.up.weight")
+        if up is None or width not in (None, up.shape[1]):
+            raise InvalidError(1, f"width {width}: the tables of this model give {0 if up is None else up.shape[1]} values")
+        width = up.shape[1]
         n = sum(self._packs[p].n_valid for p in packs)
         out = np.zeros((n, width), np.float32)
         loss, numbers = ffi.new("double *"), ffi.new("int64_t[]", packs)

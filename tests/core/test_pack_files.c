@@ -4,7 +4,9 @@
 
 #include <omnigram/file.h>
 #include <omnigram/memory.h>
+#include <omnigram/safetensors.h>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 static og_error err;
@@ -154,12 +156,84 @@ static void test_damage(void) {
     CHECK(refused > 500);
 }
 
+/* The pack at the end of more than 2^31 tokens: a file of 90 GiB in which only that pack was written. */
+static void test_a_pack_behind_2_31_tokens(void) {
+    enum { T = 65536 };
+    const int64_t packs = (INT64_C(1) << 31) / T + 1; /* 2^31 + 65,536 tokens */
+    og_packs *small = build(T), *large;
+    CHECK_OK(og_packs_save(small, path, &err));
+    og_packs_free(small);
+    CHECK_OK(og_packs_load(path, &small, &err)); /* the mapping outlives the name */
+    og_arrays *arrays;
+    CHECK_OK(og_arrays_open(path, 0, &arrays, &err));
+    unlink(path);
+    int64_t n = og_arrays_count(arrays), end = 0;
+    char *header = calloc(1, 1 << 16), *at = header + 8;
+    struct place {
+        const og_array_info *info;
+        int64_t begin, bytes;
+    } places[64];
+    CHECK(n < 64 && og_packs_count(small) == 1);
+    at += sprintf(at, "{\"__metadata__\":{");
+    for (int64_t i = 0; i < og_arrays_metadata_count(arrays); i++) {
+        const char *key = og_arrays_metadata_key(arrays, i);
+        at += sprintf(at, "%s\"%s\":\"", i ? "," : "", key);
+        for (const char *c = og_arrays_metadata(arrays, key); *c; c++)
+            at += sprintf(at, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+        at += sprintf(at, "\"");
+    }
+    at += sprintf(at, "}");
+    for (int64_t i = 0; i < n; i++) { /* the axis of packs grows, and of offsets; what belongs to documents stays */
+        const og_array_info *info = og_arrays_info(arrays, i);
+        int per_pack = info->rank > 1 && info->shape[1] == T, offsets = !!strstr(info->name, "_offsets"),
+            lengths = !strcmp(info->name, "cu_seqlens");
+        int64_t first = per_pack ? packs : info->shape[0] + (offsets || lengths ? packs - 1 : 0);
+        int64_t bytes = info->shape[0] ? info->bytes / info->shape[0] * first : 0;
+        at += sprintf(at, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[%lld", info->name,
+                      info->dtype == OG_INT8 ? "I8" : og_dtype_name(info->dtype), (long long)first);
+        for (int r = 1; r < info->rank; r++) at += sprintf(at, ",%lld", (long long)info->shape[r]);
+        at += sprintf(at, "],\"data_offsets\":[%lld,%lld]}", (long long)end, (long long)(end + bytes));
+        places[i] = (struct place){info, end, bytes};
+        end += bytes;
+    }
+    at += sprintf(at, "}");
+    while ((at - header) % 8) *at++ = ' ';
+    int64_t base = at - header, length = base - 8;
+    memcpy(header, &length, 8);
+    int file = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+    CHECK(file >= 0 && write(file, header, (size_t)base) == base);
+    if (ftruncate(file, (off_t)(base + end)) != 0) {
+        printf("left out: the file system of %s makes no file of %lld bytes\n", path, (long long)(base + end));
+    } else {
+        for (int64_t i = 0; i < n; i++) { /* all that the small file has comes last */
+            void *data;
+            CHECK_OK(og_arrays_get(arrays, places[i].info->name, NULL, &data, &err));
+            off_t to = (off_t)(base + places[i].begin + places[i].bytes - places[i].info->bytes);
+            CHECK(pwrite(file, data, (size_t)places[i].info->bytes, to) == places[i].info->bytes);
+        }
+        og_pack a, b;
+        CHECK_OK(og_packs_load(path, &large, &err));
+        CHECK(og_packs_count(large) == packs);
+        CHECK_OK(og_packs_get(small, 0, &a, &err));
+        CHECK_OK(og_packs_get(large, packs - 1, &b, &err));
+        CHECK(a.n_docs == 4);
+        same_pack(&a, &b);
+        og_packs_free(large);
+    }
+    close(file);
+    free(header);
+    og_arrays_close(arrays);
+    og_packs_free(small);
+}
+
 int main(void) {
     snprintf(path, sizeof path, "%s/test_pack_files.%d.safetensors", OG_TEST_BINARY_DIR, (int)getpid());
     test_documents();
     test_packs();
     test_no_packs();
     test_damage();
+    unlink(path);
+    test_a_pack_behind_2_31_tokens();
     unlink(path);
     CHECK(og_alloc_count() == 0);
     return 0;
