@@ -4,6 +4,7 @@
 #include <omnigram/memory.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -50,11 +51,16 @@ static og_status fit_tokenizer(og_quantize *q, og_error *err) {
         status = og_fail(err, OG_EINVAL, "%s: no text in the train split to fit a tokenizer to", q->prepared_path);
     if (status == OG_OK) status = og_tokenizer_train(t.text, t.bytes, t.n, q->vocab, path, err);
     if (status == OG_OK) status = og_tokenizer_open(path, &q->tokenizer, err);
-    if (status == OG_OK)
+    if (status == OG_OK) {
+        int64_t got = og_tokenizer_vocab(q->tokenizer);
+        fprintf(stderr, "quantize: a tokenizer of %lld pieces%s\n", (long long)got,
+                got < q->vocab ? "; the text has no more, fewer than text.vocab asks for" : "");
         json_object_set_new(q->result, "text",
-                            json_pack("{s:I, s:I, s:s, s:f}", "texts", (json_int_t)t.n, "vocab",
-                                      (json_int_t)og_tokenizer_vocab(q->tokenizer), "fingerprint",
-                                      og_tokenizer_fingerprint(q->tokenizer), "fit_seconds", seconds_now() - begin));
+                            json_pack("{s:I, s:I, s:I, s:I, s:s, s:f}", "texts", (json_int_t)t.n, "vocab",
+                                      (json_int_t)got, "asked", (json_int_t)q->vocab, "got", (json_int_t)got,
+                                      "fingerprint", og_tokenizer_fingerprint(q->tokenizer), "fit_seconds",
+                                      seconds_now() - begin));
+    }
     og_release((void *)t.text);
     og_release(t.bytes);
     return status;

@@ -2,8 +2,6 @@
 #include "python_module.h"
 #include "verb.h"
 
-#include <string.h>
-
 static const char help[] =
     "usage: omnigram bench lookup|hash|dedupe|update|overlap|train [--gib N] [--quick] [--json FILE]\n"
     "\n"
@@ -11,7 +9,7 @@ static const char help[] =
     "omnigram\n"
     "is faster. Peers: a plain C loop, the machine's ceiling, torch (index_select, embedding, unique, sparse "
     "optimisers),\n"
-    "FBGEMM's CPU table and numpy, where they are installed.\n"
+    "FBGEMM's CPU table and numpy, where they are installed (`make bench` installs them).\n"
     "\n"
     "  lookup     rows of 512 B and 1 KiB, batches of 1 k, 16 k and 128 k\n"
     "  hash       n-gram ids a second\n"
@@ -27,10 +25,6 @@ static const char help[] =
     "\n"
     "It runs `python -m omnigram.bench`; OMNIGRAM_PYTHON names another Python than the one of the build.\n";
 
-static int run(int argc, char **argv) {
-    if (argc > 0 && !strcmp(argv[0], "train"))
-        return og_run_python_module("bench", "omnigram.bench.train", argc - 1, argv + 1);
-    return og_run_python_module("bench", "omnigram.bench", argc, argv);
-}
+static int run(int argc, char **argv) { return og_run_python_module("bench", "omnigram.bench", argc, argv); }
 
 const og_verb og_verb_bench = {"bench", "speed against peers in one process", help, run};

@@ -85,6 +85,24 @@ static void print_summary(FILE *to, const og_config *packing, const char *out) {
     }
 }
 
+/* Packs of nothing train nothing: said here, where it is known why, rather than at the first step. */
+static og_status refuse_empty(const char *path, const og_documents *documents, const og_packs *packs, og_error *err) {
+    const og_config *counters = og_packs_counters(packs);
+    if (og_packs_count(packs) > 0) return OG_OK;
+    if (!documents->n_docs) {
+        return og_fail(
+            err, OG_EINVAL,
+            "%s: the split is empty: it holds no documents, so there is nothing to pack. Prepared so far: train "
+            "%lld, val %lld, test %lld documents; read more, or use another split",
+            path, (long long)number(counters, "prepare.splits.train.documents"),
+            (long long)number(counters, "prepare.splits.val.documents"),
+            (long long)number(counters, "prepare.splits.test.documents"));
+    }
+    return og_fail(err, OG_EINVAL,
+                   "%s: all of its %lld documents were dropped: they are longer than pack.capacity %lld", path,
+                   (long long)documents->n_docs, (long long)og_packs_capacity(packs));
+}
+
 static int pack_documents(const char *documents_path, const char *out, const og_pack_policy *policy, const char *json) {
     og_error err = {{0}};
     og_documents *documents = NULL;
@@ -94,6 +112,7 @@ static int pack_documents(const char *documents_path, const char *out, const og_
     clock_gettime(CLOCK_MONOTONIC, &a);
     og_status status = og_documents_load(documents_path, &documents, &err);
     if (status == OG_OK) status = og_packs_build(documents, policy, &packs, &err);
+    if (status == OG_OK) status = refuse_empty(documents_path, documents, packs, &err);
     if (status == OG_OK) status = og_packs_save(packs, out, &err);
     if (status == OG_OK) status = og_config_to_json(og_packs_counters(packs), &text, &err);
     int failed = status == OG_OK ? 0 : og_verb_fail("pack", &err);

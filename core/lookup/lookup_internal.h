@@ -67,7 +67,6 @@ void og_lookup_run(const og_lookup *lookup, const int64_t *rows, int64_t begin, 
                    og_lookup_scratch *scratch, og_lookup_count *count);
 /* OG_EINVAL naming id, column, rows and position of the first id out of range. */
 og_status og_lookup_check(const og_lookup *lookup, const int64_t *rows, int64_t n, og_error *err);
-void *og_lookup_worker(void *context); /* context: og_lookup_worker_arg */
 og_status og_lookup_start(og_lookup *lookup, og_error *err);
 
 #endif

@@ -42,7 +42,7 @@ static og_lookup_job *take(og_lookup *l, int64_t *begin, int64_t *end) {
     return NULL;
 }
 
-void *og_lookup_worker(void *context) {
+static void *worker(void *context) {
     worker_start start = *(worker_start *)context;
     og_release(context);
     og_lookup *l = start.lookup;
@@ -87,7 +87,7 @@ og_status og_lookup_start(og_lookup *l, og_error *err) {
         worker_start *start = og_alloc(1, sizeof *start);
         if (!start) return og_fail(err, OG_ENOMEM, "no memory for worker %d of a lookup", i);
         *start = (worker_start){l, i};
-        int cause = pthread_create(&l->workers[i], NULL, og_lookup_worker, start);
+        int cause = pthread_create(&l->workers[i], NULL, worker, start);
         if (cause) {
             og_release(start);
             return og_fail(err, OG_ENOMEM, "starting worker %d of a lookup: %s", i, strerror(cause));

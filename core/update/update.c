@@ -61,7 +61,7 @@ og_status og_update_check(const og_store *store, const og_update_options *o, int
     return OG_OK;
 }
 
-og_step og_step_of(const og_update_options *o, int64_t step) {
+static og_step step_of(const og_update_options *o, int64_t step) {
     og_step s = {.kind = o->kind, .rate = (float)(o->lr * o->scale), .eps = (float)o->eps, .keep = 1};
     s.beta1 = (float)o->beta1;
     s.rest1 = (float)(1 - o->beta1);
@@ -74,7 +74,8 @@ og_step og_step_of(const og_update_options *o, int64_t step) {
     return s;
 }
 
-float og_decay_keep(const og_update_options *o, int64_t steps) {
+/* (1 - lr * scale * decay)^steps */
+static float decay_keep(const og_update_options *o, int64_t steps) {
     double base = 1 - o->lr * o->scale * o->decay, keep = 1;
     for (; steps > 0; steps >>= 1, base *= base)
         if (steps & 1) keep *= base;
@@ -125,7 +126,7 @@ static void apply_range(void *context, int64_t begin, int64_t end, int32_t worke
         uint32_t last = 0;
         if (job->slot >= 0 && job->options->decay > 0) {
             memcpy(&last, state + job->slot, 4);
-            step.keep = og_decay_keep(job->options, job->number - (int64_t)last);
+            step.keep = decay_keep(job->options, job->number - (int64_t)last);
         }
         uint64_t key = job->key ? og_random_bits(job->key, (uint64_t)row) | 1u : 0;
         if (!store->group) {
@@ -166,7 +167,7 @@ og_status og_update_apply(og_store *store, const og_update_options *options, con
                      .grads = grads,
                      .stride = grad_stride,
                      .ops = og_update_ops_of(og_cpu_level()),
-                     .step = og_step_of(options, step),
+                     .step = step_of(options, step),
                      .number = step,
                      .slot = step_slot(options, store->dim),
                      .grad_scale = (float)grad_scale,

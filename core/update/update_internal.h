@@ -66,9 +66,6 @@ static inline const float *og_segment_sum(const og_segments *s, int64_t i, const
 /* OG_EINVAL names the first id that is neither OG_ROW_NONE nor a row, its position and the limit. */
 og_status og_update_check_rows(const og_store *store, const int64_t *rows, int64_t n, og_error *err);
 og_status og_update_check(const og_store *store, const og_update_options *options, int64_t step, og_error *err);
-og_step og_step_of(const og_update_options *options, int64_t step);
-/* (1 - lr * scale * decay)^steps */
-float og_decay_keep(const og_update_options *options, int64_t steps);
 
 /* How long og_exchange_new waits for a rank that has never come; tests are less patient. */
 extern int64_t og_exchange_patience_ms;

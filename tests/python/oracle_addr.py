@@ -311,6 +311,8 @@ def draw_config(rng, scheme):
     if scheme == "identity":
         config = {"variant": rng.choice(["gemma3n", "gemma4"]), "rows": rng.randint(5, 60)}
         return {**config, "pad": rng.randint(0, 4), "placeholders": [3, 55]} if config["variant"] == "gemma4" else config
+    if scheme != "mix64":
+        raise KeyError(f"draw_config has no configs of {scheme}")
     heads, orders = rng.randint(1, 3), sorted(rng.sample(range(1, 8), rng.randint(1, 4)))
     return {"orders": orders, "heads": heads, "seed": rng.choice([0, 1, 2**40]), "rows": [rows() for _ in range(heads * len(orders))], **maybe_global}
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import subprocess
 
 import numpy as np
@@ -31,6 +32,15 @@ def test_every_scheme_equals_plain_integers(program, tmp_path, seed):
     assert run.returncode == 0, run.stderr
     assert counts["mismatches"] == 0 and counts["supported"] == counts["cases"] == len(document["cases"])
     assert counts["values"] > 10_000
+
+
+def test_no_scheme_is_forgotten(program):
+    """A new scheme has a formula here, and configs and tokens of its own: another's would test nothing."""
+    told = subprocess.run([program, "verify", "--schemes"], capture_output=True, text=True, check=True).stdout
+    schemes = {line.split(":")[0] for line in told.splitlines() if line and not line.startswith(" ")}
+    assert schemes - set(oracle_addr.ROWS) == {"random_row", "shuffled"}  # controls of ours: no published formula
+    with pytest.raises(KeyError, match="draw_config has no configs of forgotten"):
+        oracle_addr.draw_config(random.Random(1), "forgotten")
 
 
 def test_one_changed_row_is_found(program, tmp_path):

@@ -37,6 +37,22 @@ def test_a_verb_explains_itself(verb):
     assert "--no-such-flag" in wrong
 
 
+def test_bench_names_every_benchmark():
+    assert "{lookup,hash,dedupe,update,overlap,train}" in run("bench", status=2).stderr
+
+
+def test_a_peer_that_is_absent_is_told_once(capsys, monkeypatch):
+    import sys
+
+    from omnigram.bench import lookup
+    monkeypatch.setitem(sys.modules, "fbgemm_gpu", None)  # as where it is not installed
+    monkeypatch.setitem(sys.modules, "fbgemm_gpu.split_embedding_configs", None)
+    for _ in range(2):
+        assert lookup.fbgemm_table(None, 1, 1) is None
+    out, err = capsys.readouterr()
+    assert not out and err.count("FBGEMM is left out") == 1 and "make bench" in err
+
+
 def test_a_wrong_instruction_set_is_refused(root):
     vectors = root / "tests" / "vectors" / "blocks.json"
     for level in ("c", "avx2", "avx512", ""):

@@ -108,6 +108,24 @@ def test_documents(folder, tmp_path):
     assert "torn.safetensors" in run("inspect", torn, status=1).stderr
 
 
+def test_an_empty_split_says_why(tmp_path):
+    config = {"dataset": {"name": "synthetic", "documents": 3, "size": 32}, "image": {"size": 32}}
+    call(lib.og_prepare, as_config(config).pointer, str(tmp_path / "prepared").encode(), ffi.NULL, ffi.NULL, ffi.NULL)
+    told = run("quantize", "--prepared", tmp_path / "prepared", "--out", tmp_path / "codes", "--text.vocab=2000", "--image.size=16", "--audio.size=16",
+               "--json", tmp_path / "quantize.json").stderr
+    text = json.loads((tmp_path / "quantize.json").read_text())["text"]  # three texts do not fill a vocabulary of 2000
+    assert text["asked"] == 2000 > text["got"] == text["vocab"] and f"{text['got']} pieces" in told and "text.vocab" in told
+    counted = json.loads((tmp_path / "prepared" / "index.json").read_text())["counters"]["splits"]
+    empty = [split for split in ("train", "val", "test") if not counted[split]["documents"]]
+    assert empty
+    for split in empty:
+        said = run("pack", "--documents", tmp_path / "codes" / f"{split}.documents.safetensors", "--out", tmp_path / "packs", status=1).stderr
+        assert f"{split}.documents.safetensors: the split is empty" in said and f"train {counted['train']['documents']}, val" in said
+    dropped = run("pack", "--documents", tmp_path / "codes" / "train.documents.safetensors", "--out", tmp_path / "packs", "--capacity", 8,
+                  "--pack.long_doc=drop", "--pack.image=drop_doc", status=1).stderr
+    assert "were dropped" in dropped and "8" in dropped and not (tmp_path / "packs").exists()
+
+
 # ---- inspect ---------------------------------------------------------------------------------------------------
 
 

@@ -24,8 +24,11 @@ def notes_of(record: dict) -> list[str]:
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["train"]:
+        from .train import main as train
+        return train(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="omnigram bench", description="speed against peers in the same process")
-    parser.add_argument("name", choices=NAMES)
+    parser.add_argument("name", choices=(*NAMES, "train"), help="train has options of its own: omnigram bench train --help")
     parser.add_argument("--json", metavar="FILE", help="a list of records; - is standard output")
     parser.add_argument("--gib", type=float, default=1.0, help="size of each table (default 1)")
     parser.add_argument("--quick", action="store_true", help="a third of the rounds")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import logging
+import sys
 import time
 
 import numpy as np
@@ -11,6 +13,12 @@ from .._ffi import ffi, lib
 from ..table import Table
 from .measure import distinct_note, interleaved, optional_torch, records
 from .raw import RawLookup, address, aligned, touch
+
+
+@functools.cache
+def say_once(line: str) -> None:
+    """Each size asks for the same peers. Standard output may be JSON."""
+    print(line, file=sys.stderr)
 
 
 def fbgemm_table(torch, rows: int, dim: int):
@@ -26,7 +34,7 @@ def fbgemm_table(torch, rows: int, dim: int):
         table.initialize_weights()
         return table
     except Exception as problem:  # a peer that does not load is left out, and said
-        print(f"FBGEMM is left out: {type(problem).__name__}: {str(problem).splitlines()[0] if str(problem) else ''}")
+        say_once(f"FBGEMM is left out: {type(problem).__name__}: {str(problem).splitlines()[0] if str(problem) else ''} (`make bench` installs it)")
         return None
     finally:
         logging.disable(logging.NOTSET)
