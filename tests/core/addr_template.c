@@ -14,8 +14,8 @@
  * already, and in range. Write base + row for each window and column; absent n-grams are
  * overwritten by the caller. No division in the loop: og_mod.
  *  4. Optional: live, signs, constants (what a checkpoint must carry, as JSON).
- *  5. Numbers from the source go into tests/core/test_addr_published.c, the formula into
- * tests/python/oracle_addr.py, a line into docs/addressing.md. */
+ *  5. What else to touch (vectors, oracle, aliases, documentation): docs/addressing.md, "Adding a
+ * scheme". */
 #include "addr/modulus.h"
 #include "addr/scheme.h"
 
@@ -51,8 +51,7 @@ static og_status create(const og_config *config, og_addr_impl **out, og_addr_lay
     int64_t rows[OG_COLUMNS_MOST];
     OG_TRY(og_config_read(config, key_table, &k, err));
     for (int64_t c = 0; c < k.orders.n && c < OG_COLUMNS_MOST; c++) rows[c] = k.rows;
-    OG_TRY(
-        og_addr_columns(layout, og_config_place(config), k.orders.values, rows, k.orders.n, k.common.global_rows, err));
+    OG_TRY(og_addr_columns(layout, OG_WHERE(config), k.orders.values, rows, k.orders.n, k.common.global_rows, err));
     og_addr_impl *impl = og_alloc_zero(1, sizeof *impl);
     if (impl) impl->columns = og_alloc(layout->n_columns, sizeof *impl->columns);
     if (!impl || !impl->columns) {

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -134,3 +135,35 @@ def test_a_message_names_the_whole_key(tmp_path, words, says):
     line = [word.replace("CONFIG", str(config)) for word in words.replace("{fill: pad_id}", "{fill:\0pad_id}").replace("{heads: x}", "{heads:\0x}").split()]
     assert says in run(*(word.replace("\0", " ") for word in line), status=1).stderr
     assert not os.path.exists("o")
+
+
+# ---- the keys that the program knows, against the documentation ------------------------------------------------------
+
+
+def test_every_key_of_every_scheme_is_documented(root):
+    page = (root / "docs" / "addressing.md").read_text()
+    documented = {row.split("|")[1].strip(" `"): set(re.findall("`([a-z0-9_]+)`", row.split("|")[2]))
+                  for row in page[page.index("### Keys"):page.index("### mix64")].splitlines() if row.startswith("| `")}
+    known, scheme = {}, None
+    for line in run("verify", "--schemes").stdout.splitlines():
+        if line and line[0] != " ":
+            known[scheme := line.split(":")[0]] = set()
+        elif line and not line.startswith("  source"):
+            known[scheme].add(line.split()[0])
+    assert len(known) > 10
+    assert {name: keys - {"window", "global_rows"} for name, keys in known.items()} == documented
+    for name in known:
+        assert page.count(f"`{name}`") >= 2, name
+
+
+def test_every_key_of_every_stencil_is_documented(root):
+    page = (root / "docs" / "tables.md").read_text()
+    stencils = sorted(path.stem.removeprefix("stencil_") for path in (root / "tables").glob("stencil_*.c"))
+    assert len(stencils) >= 5
+    for stencil in stencils:
+        told = run("table", "--ids", "10,10,10x2", f"--tables.x.stencil={stencil}", "--tables.x.cells=[[W]]", "--tables.x.zqzqzqzq=1", status=1).stderr
+        if "zqzqzqzq" not in told:  # it has no cells, which is said first
+            told = run("table", "--ids", "10,10,10x2", f"--tables.x.stencil={stencil}", "--tables.x.zqzqzqzq=1", status=1).stderr
+        keys = told.strip().split("known are: ")[1].split(", ")
+        assert "dim" in keys and not keys[-1].endswith("...")
+        assert f"**{stencil}**" in page and not [key for key in keys if not re.search(rf"`{key}[`:]", page)]
