@@ -13,6 +13,7 @@ void og_packs_free(og_packs *p) {
                        p->segment_offsets, p->origin, p->continues};
         for (size_t i = 0; i < sizeof own / sizeof *own; i++) og_release(own[i]);
     }
+    og_release(p->path);
     og_release(p->segments);
     og_release(p->codebooks);
     og_release((void *)p->checked);
@@ -56,11 +57,11 @@ og_status og_packs_get(const og_packs *p, int64_t i, og_pack *out, og_error *err
     };
     if (p->checked && !atomic_load_explicit(&p->checked[i], memory_order_relaxed)) {
         og_status status = og_pack_check(&pack, &p->ids, err);
-        if (status != OG_OK) return og_fail_at(err, status, "pack %lld", (long long)i);
+        if (status != OG_OK) return og_fail_at(err, status, "%s: pack %lld", p->path, (long long)i);
         for (int64_t k = 0; k < pack.n_segments; k++) /* a pack alone does not know the list of codebooks */
             if (pack.segments[k].codebook >= p->n_codebooks)
-                return og_fail(err, OG_EFORMAT, "pack %lld, segment %lld: codebook %d; there are %d", (long long)i,
-                               (long long)k, pack.segments[k].codebook, p->n_codebooks);
+                return og_fail(err, OG_EFORMAT, "%s: pack %lld, segment %lld: codebook %d; there are %d", p->path,
+                               (long long)i, (long long)k, pack.segments[k].codebook, p->n_codebooks);
         atomic_store_explicit(&p->checked[i], 1, memory_order_relaxed);
     }
     *out = pack;

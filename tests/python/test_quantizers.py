@@ -47,6 +47,14 @@ def test_codes_far_from_zero_find_themselves_in_any_batch(batch):
     np.testing.assert_array_equal(got, np.arange(1024))
 
 
+def test_half_precision_vectors_have_one_code_in_any_batch():
+    rng = np.random.default_rng(3)
+    codes, vector = rng.standard_normal((1, 256, 8)).astype(np.float32), rng.standard_normal((1, 8)).astype(np.float16)
+    with omnigram.Codebook("kmeans", "audio", codes) as codebook:
+        got = {int(c) for n in (1, 20, 30, 32) for c in codebook.encode(np.repeat(vector, n, 0))[:, 0]}
+        assert got == {int(distances(vector.astype(np.float32), codes[0]).argmin())}
+
+
 def test_a_bad_vector_has_no_code_and_touches_no_other():
     rng = np.random.default_rng(1)
     codes = rng.standard_normal((1, 64, 5)).astype(np.float32)

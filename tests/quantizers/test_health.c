@@ -39,6 +39,55 @@ static void test_levels(void) {
     og_codebook_free(codebook);
 }
 
+/* Whatever its length. */
+static void a_constant_stream_uses_one_code(void) {
+    og_codebook *codebook = line(8);
+    og_codebook_health health;
+    float *fives = og_alloc(70000, sizeof *fives);
+    for (int i = 0; i < 70000; i++) fives[i] = 5;
+    CHECK_OK(og_codebook_measure(codebook, fives, 70000, NULL, &health, NULL, &err));
+    CHECK(health.use.used == 1 && health.use.perplexity == 1 && health.mse == 0 && health.relative_mse == 0);
+    for (int i = 0; i < 70000; i++) fives[i] = 5.25f; /* no variance, yet an error */
+    CHECK_OK(og_codebook_measure(codebook, fives, 70000, NULL, &health, NULL, &err));
+    CHECK(close_to(health.mse, 0.0625) && isinf(health.relative_mse));
+    CHECK(close_to(health.use.gini, 1 - 1.0 / 8) && health.use.top_percent == 1 &&
+          health.use.perplexity_corrected == 1);
+    og_release(fives);
+    og_codebook_free(codebook);
+}
+
+static void no_counts_are_no_nan(void) {
+    og_codebook *codebook = line(8);
+    og_codebook_health health;
+    const float bad[] = {NAN, INFINITY};
+    for (int64_t n = 0; n < 3; n++) {
+        CHECK_OK(og_codebook_measure(codebook, bad, n, NULL, &health, NULL, &err));
+        CHECK(health.vectors == n && health.not_finite == n && health.use.used == 0 && health.use.perplexity == 0);
+        CHECK(health.expected_used == 0 && health.mse == 0 && !isnan(health.relative_mse));
+        CHECK(!isnan(health.use.gini) && !isnan(health.use.top_percent) && !isnan(health.use.perplexity_corrected));
+    }
+    og_codebook_free(codebook);
+}
+
+/* Perplexity is K exactly, which a constant inside the logarithm would hide; the ceiling of used codes is known. */
+static void uniform_codes(void) {
+    enum { K = 4096 };
+    og_codebook *codebook = line(K);
+    og_codebook_health health;
+    float *all = og_alloc(4 * K, sizeof *all);
+    for (int64_t i = 0; i < 4 * K; i++) all[i] = (float)(i % K);
+    og_pool *pool;
+    CHECK_OK(og_pool_new(2, &pool, &err));
+    CHECK_OK(og_codebook_measure(codebook, all, 4 * K, pool, &health, NULL, &err));
+    og_pool_free(pool);
+    CHECK(fabs(health.use.perplexity / K - 1) < 1e-9 && health.use.used == K);
+    CHECK(fabs(health.expected_used / K - 0.982) <
+          0.0005); /* 98.2 % for four draws a code, as in a window of 65,536 tokens for 16,384 codes
+                    */
+    og_release(all);
+    og_codebook_free(codebook);
+}
+
 int main(void) {
     og_codebook *codebook = line(8);
     og_codebook_health health;
@@ -56,40 +105,10 @@ int main(void) {
     CHECK(close_to(health.use.gini, (3.0 + 5.0 + 2 * 7.0) / (8 * 4)));
     CHECK(close_to(health.use.top_percent, 0.5) && health.use.used_tenth == 3);
     CHECK(close_to(log(health.use.perplexity_corrected), log(health.use.perplexity) + 2.0 / (2 * 4)));
-
-    /* A constant stream uses one code, whatever its length. */
-    float *fives = og_alloc(70000, sizeof *fives);
-    for (int i = 0; i < 70000; i++) fives[i] = 5;
-    CHECK_OK(og_codebook_measure(codebook, fives, 70000, NULL, &health, NULL, &err));
-    CHECK(health.use.used == 1 && health.use.perplexity == 1 && health.mse == 0 && health.relative_mse == 0);
-    for (int i = 0; i < 70000; i++) fives[i] = 5.25f; /* no variance, yet an error */
-    CHECK_OK(og_codebook_measure(codebook, fives, 70000, NULL, &health, NULL, &err));
-    CHECK(close_to(health.mse, 0.0625) && isinf(health.relative_mse));
-    CHECK(close_to(health.use.gini, 1 - 1.0 / 8) && health.use.top_percent == 1 &&
-          health.use.perplexity_corrected == 1);
-    og_release(fives);
-    CHECK_OK(og_codebook_measure(codebook, few, 0, NULL, &health, NULL, &err));
-    CHECK(health.vectors == 0 && health.use.used == 0 && health.use.perplexity == 0 && health.expected_used == 0 &&
-          health.mse == 0);
     og_codebook_free(codebook);
-
-    /* Uniform codes: perplexity is K exactly, which a constant inside the logarithm would hide; the
-     * ceiling of used codes is known. */
-    enum { K = 4096 };
-    codebook = line(K);
-    float *all = og_alloc(4 * K, sizeof *all);
-    for (int64_t i = 0; i < 4 * K; i++) all[i] = (float)(i % K);
-    og_pool *pool;
-    CHECK_OK(og_pool_new(2, &pool, &err));
-    CHECK_OK(og_codebook_measure(codebook, all, 4 * K, pool, &health, NULL, &err));
-    og_pool_free(pool);
-    CHECK(fabs(health.use.perplexity / K - 1) < 1e-9 && health.use.used == K);
-    CHECK(fabs(health.expected_used / K - 0.982) <
-          0.0005); /* 98.2 % for four draws a code, as in a window of 65,536 tokens for 16,384 codes
-                    */
-    og_release(all);
-    og_codebook_free(codebook);
-
+    a_constant_stream_uses_one_code();
+    no_counts_are_no_nan();
+    uniform_codes();
     test_levels();
     const float zero[] = {0};
     CHECK_OK(og_codebook_new("gone", OG_IMAGE, 1, 1, 1, zero, NULL, NULL, &codebook, &err));
