@@ -89,12 +89,21 @@ static og_status check_shard(const shard_view *v, const int64_t lengths[3], int6
     return OG_OK;
 }
 
+/* A key that prepare always writes. */
+static og_status needed(const og_config *map, const char *path, const char *key, const og_config **out, og_error *err) {
+    *out = og_config_get(map, key);
+    if (*out) return OG_OK;
+    return og_fail(err, OG_EFORMAT, "%s: it has no '%s'; it was not written by prepare, or was cut", path, key);
+}
+
 static og_status open_shard(og_prepared *p, const char *folder, const og_config *entry, int64_t number, og_error *err) {
     char path[4200];
     const char *file = NULL;
     shard_view *v = &p->shards[number];
     int64_t lengths[3], refs = 0, name_bytes = 0;
-    OG_TRY(og_config_string(og_config_get(entry, "file"), &file, err));
+    const og_config *file_node;
+    OG_TRY(needed(entry, OG_WHERE(entry), "file", &file_node, err));
+    OG_TRY(og_config_string(file_node, &file, err));
     if (strchr(file, '/'))
         return og_fail(err, OG_EFORMAT, "%s: shard file '%s' leaves the folder", OG_WHERE(entry), file);
     snprintf(path, sizeof path, "%s/%s", folder, file);
@@ -120,12 +129,15 @@ static og_status open_all(og_prepared *p, const char *folder, og_error *err) {
     if (snprintf(path, sizeof path, "%s/index.json", folder) >= (int)sizeof path)
         return og_fail(err, OG_EINVAL, "%.200s...: path too long", folder);
     OG_TRY(og_config_from_json_file(path, &p->index, err));
-    OG_TRY(og_config_string(og_config_get(p->index, "format"), &format, err));
-    OG_TRY(og_config_i64(og_config_get(p->index, "version"), &version, err));
+    const og_config *format_node, *version_node, *shards;
+    OG_TRY(needed(p->index, path, "format", &format_node, err));
+    OG_TRY(needed(p->index, path, "version", &version_node, err));
+    OG_TRY(needed(p->index, path, "shards", &shards, err));
+    OG_TRY(og_config_string(format_node, &format, err));
+    OG_TRY(og_config_i64(version_node, &version, err));
     if (strcmp(format, "omnigram-prepared") || version != 1)
         return og_fail(err, OG_EFORMAT, "%s: format '%s' version %lld; this build reads omnigram-prepared version 1",
                        path, format, (long long)version);
-    const og_config *shards = og_config_get(p->index, "shards");
     p->n_shards = og_config_size(shards);
     p->shards = og_alloc_zero(p->n_shards, sizeof *p->shards);
     if (!p->shards) return og_fail(err, OG_ENOMEM, "%s: no memory for %lld shards", path, (long long)p->n_shards);

@@ -166,6 +166,14 @@ def test_files_that_were_cut_or_changed_never_crash_it(made, name, line):
             left.unlink(missing_ok=True)
 
 
+@pytest.mark.parametrize("keeps", ["", "{}", '{"format": "omnigram-prepared", "version": 1}', '{"format": "omnigram-prepared", "version": 1, "shards": [{}]}'])
+def test_an_index_that_lacks_a_key_is_named(made, keeps):
+    shutil.copytree(made / "prepared", made / "lacking", dirs_exist_ok=True)
+    (made / "lacking" / "index.json").write_text(keeps)
+    error = run("quantize --config all.yaml --prepared lacking --out o", cwd=made)
+    assert "lacking/index.json" in error and "it has no" in error
+
+
 def test_codes_outside_the_codebook_are_refused(made):
     from safetensors import safe_open
     from safetensors.numpy import save_file
