@@ -36,7 +36,19 @@ static og_status row_bytes(const og_table_info *info, int32_t state, int64_t *ou
     return OG_OK;
 }
 
-static og_status describe(const og_table_set *set, FILE *to, json_t *list, double *total, double *trained,
+/* rows * bytes, and that added to *total. */
+static og_status table_bytes(const og_table_info *info, int64_t row_bytes, int64_t *out, int64_t *total,
+                             og_error *err) {
+    int64_t bytes, sum;
+    if (__builtin_mul_overflow(row_bytes, info->rows, &bytes) || __builtin_add_overflow(*total, bytes, &sum))
+        return og_fail(err, OG_EINVAL, "table %s: %lld rows of %lld bytes; the limit of all is 2^63 - 1 bytes",
+                       info->name, (long long)info->rows, (long long)row_bytes);
+    *out = bytes;
+    *total = sum;
+    return OG_OK;
+}
+
+static og_status describe(const og_table_set *set, FILE *to, json_t *list, int64_t *total, int64_t *trained,
                           og_error *err) {
     fprintf(to, "%-16s %7s %-16s %14s %6s %-8s %12s %12s  %s\n", "table", "columns", "orders", "rows", "dim", "dtype",
             "MiB", "MiB trained", "fingerprint");
@@ -45,6 +57,9 @@ static og_status describe(const og_table_set *set, FILE *to, json_t *list, doubl
         int64_t frozen, train;
         OG_TRY(row_bytes(info, 0, &frozen, err));
         OG_TRY(row_bytes(info, 1, &train, err));
+        int64_t bytes, bytes_trained;
+        OG_TRY(table_bytes(info, frozen, &bytes, total, err));
+        OG_TRY(table_bytes(info, train, &bytes_trained, trained, err));
         char orders[64] = "";
         size_t n = 0;
         json_t *columns = json_array();
@@ -56,20 +71,18 @@ static og_status describe(const og_table_set *set, FILE *to, json_t *list, doubl
             if (n < sizeof orders - 8)
                 n += (size_t)snprintf(orders + n, sizeof orders - n, "%s%d", c ? " " : "", column->order);
         }
-        double bytes = (double)frozen * (double)info->rows, bytes_trained = (double)train * (double)info->rows;
-        *total += bytes;
-        *trained += bytes_trained;
         fprintf(to, "%-16.40s %7d %-16.16s %14lld %6lld %-8s %12.1f %12.1f  %.16s\n", info->name, info->n_columns,
-                orders, (long long)info->rows, (long long)info->dim, og_dtype_name(info->dtype), bytes / 1048576,
-                bytes_trained / 1048576, info->fingerprint);
-        json_array_append_new(list, json_pack("{s:s, s:o, s:I, s:I, s:s, s:I, s:I, s:f, s:f, s:s}", "name", info->name,
+                orders, (long long)info->rows, (long long)info->dim, og_dtype_name(info->dtype),
+                (double)bytes / 1048576, (double)bytes_trained / 1048576, info->fingerprint);
+        json_array_append_new(list, json_pack("{s:s, s:o, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:s}", "name", info->name,
                                               "columns", columns, "rows", (json_int_t)info->rows, "dim",
                                               (json_int_t)info->dim, "dtype", og_dtype_name(info->dtype), "row_bytes",
                                               (json_int_t)frozen, "row_bytes_trained", (json_int_t)train, "bytes",
-                                              bytes, "bytes_trained", bytes_trained, "fingerprint", info->fingerprint));
+                                              (json_int_t)bytes, "bytes_trained", (json_int_t)bytes_trained,
+                                              "fingerprint", info->fingerprint));
     }
     fprintf(to, "%d columns, %lld values a position, %.1f MiB frozen, %.1f MiB trained\n", og_table_set_columns(set),
-            (long long)og_table_set_width(set), *total / 1048576, *trained / 1048576);
+            (long long)og_table_set_width(set), (double)*total / 1048576, (double)*trained / 1048576);
     return OG_OK;
 }
 
@@ -99,7 +112,7 @@ static int run(int argc, char **argv) {
             status = packs ? og_tables_of_packs(tables, packs, &set, &err)
                            : og_table_set_new(tables, &ids, NULL, 0, &set, &err);
         json_t *list = json_array();
-        double total = 0, trained = 0;
+        int64_t total = 0, trained = 0;
         if (status == OG_OK)
             status = describe(set, json && !strcmp(json, "-") ? stderr : stdout, list, &total, &trained, &err);
         if (status != OG_OK) {
@@ -107,9 +120,9 @@ static int run(int argc, char **argv) {
             failed = og_verb_fail("table", &err);
         } else {
             failed = og_json_result("table", json,
-                                    json_pack("{s:o, s:i, s:I, s:f, s:f}", "tables", list, "columns",
+                                    json_pack("{s:o, s:i, s:I, s:I, s:I}", "tables", list, "columns",
                                               og_table_set_columns(set), "width", (json_int_t)og_table_set_width(set),
-                                              "bytes", total, "bytes_trained", trained));
+                                              "bytes", (json_int_t)total, "bytes_trained", (json_int_t)trained));
         }
     }
     og_table_set_free(set);

@@ -24,7 +24,11 @@ static og_status option(const og_trainer *trainer, const char *key, int64_t *out
 }
 
 static og_status at_end(og_eval *e, const og_bits *val, int64_t measured, json_t *out, og_error *err) {
+    const og_packs *held = og_eval_val_packs(e);
     json_object_set_new(out, "val_tokens", tokens_of(val));
+    json_object_set_new(out, "val_packs",
+                        json_pack("{s:s?, s:I, s:I}", "path", og_packs_path(held), "count",
+                                  (json_int_t)og_packs_count(held), "measured", (json_int_t)measured));
     const og_packs *train = og_eval_train_packs(e);
     if (!train) return OG_OK;
     int64_t n = 0;
@@ -34,7 +38,7 @@ static og_status at_end(og_eval *e, const og_bits *val, int64_t measured, json_t
         OG_TRY(og_eval_trained(e, n ? n : measured, &bits, err));
         json_object_set_new(out, "train_bits", bits_of(&bits));
     }
-    OG_TRY(og_eval_unigram(train, og_eval_val_packs(e), &bits, err));
+    OG_TRY(og_eval_unigram(train, held, &bits, err));
     json_object_set_new(out, "controls", json_pack("{s:{s:o}}", "unigram", "val_bits", bits_of(&bits)));
     return OG_OK;
 }

@@ -41,8 +41,8 @@ static void cpu_name(char *out, size_t bytes) {
     if (f) fclose(f);
 }
 
-og_status og_run_folder_make(const char *run, const og_config *config, int64_t threads, const char *torch_version,
-                             og_error *err) {
+og_status og_run_folder_make(const char *run, const og_config *config, const og_packs *packs, int64_t threads,
+                             const char *torch_version, og_error *err) {
     OG_TRY(og_folder_make(run, err));
     char *yaml = NULL;
     OG_TRY(og_config_to_yaml(config, &yaml, err));
@@ -59,11 +59,12 @@ og_status og_run_folder_make(const char *run, const og_config *config, int64_t t
     uname(&host);
     int64_t seed = 0;
     OG_TRY(og_config_i64(og_config_get(config, "train.seed"), &seed, err));
-    json_t *root = json_pack("{s:s,s:s,s:s?,s:b,s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:s}", "omnigram", og_version(), "torch",
-                             torch_version, "git_revision", revision[0] ? revision : NULL, "git_changed",
-                             changed[0] != 0, "compiler", __VERSION__, "system", host.sysname, "release", host.release,
-                             "cpu", cpu, "cores", (json_int_t)og_run_cores(), "threads", (json_int_t)threads, "seed",
-                             (json_int_t)seed, "machine", host.machine);
+    json_t *root =
+        json_pack("{s:s,s:s,s:s?,s:b,s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:s,s:{s:s?,s:I}}", "omnigram", og_version(), "torch",
+                  torch_version, "git_revision", revision[0] ? revision : NULL, "git_changed", changed[0] != 0,
+                  "compiler", __VERSION__, "system", host.sysname, "release", host.release, "cpu", cpu, "cores",
+                  (json_int_t)og_run_cores(), "threads", (json_int_t)threads, "seed", (json_int_t)seed, "machine",
+                  host.machine, "packs", "path", og_packs_path(packs), "count", (json_int_t)og_packs_count(packs));
     char *text = root ? json_dumps(root, JSON_INDENT(1) | JSON_SORT_KEYS) : NULL;
     status =
         text ? write_in(run, "environment.json", text, err) : og_fail(err, OG_ENOMEM, "environment.json: no memory");

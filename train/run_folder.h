@@ -15,9 +15,9 @@ typedef struct og_run_totals {
     int64_t n_steps;
 } og_run_totals;
 
-/* The run folder with config.yaml and environment.json. */
-og_status og_run_folder_make(const char *run, const og_config *config, int64_t threads, const char *torch_version,
-                             og_error *err) OG_MUST_USE;
+/* The run folder with config.yaml and environment.json, which names the packs. */
+og_status og_run_folder_make(const char *run, const og_config *config, const og_packs *packs, int64_t threads,
+                             const char *torch_version, og_error *err) OG_MUST_USE;
 
 double og_seconds(void); /* monotonic */
 double og_run_median_seconds(const og_run_totals *totals);

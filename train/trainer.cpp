@@ -194,7 +194,7 @@ static void make(og_trainer *t, const og_trainer_options *options, og_error *err
     }
     check(og_metrics_open(t->run.c_str(), t->done, &t->metrics, err));
     // Last: a resume that was refused leaves the config that made the checkpoints.
-    check(og_run_folder_make(t->run.c_str(), t->config, t->threads, TORCH_VERSION, err));
+    check(og_run_folder_make(t->run.c_str(), t->config, t->packs, t->threads, TORCH_VERSION, err));
 }
 
 struct updated {

@@ -13,11 +13,11 @@ void og_packs_free(og_packs *p) {
                        p->segment_offsets, p->origin, p->continues};
         for (size_t i = 0; i < sizeof own / sizeof *own; i++) og_release(own[i]);
     }
-    og_release(p->path);
     og_release(p->segments);
     og_release(p->codebooks);
     og_release((void *)p->checked);
     og_config_free(p->counters);
+    og_release(p->path);
     og_arrays_close(p->file);
     og_release(p);
 }
@@ -30,6 +30,7 @@ const char *og_packs_codebook(const og_packs *packs, int32_t i) {
     return i >= 0 && i < packs->n_codebooks ? packs->codebooks[i] : NULL;
 }
 const og_config *og_packs_counters(const og_packs *packs) { return packs->counters; }
+const char *og_packs_path(const og_packs *packs) { return packs->path; }
 
 og_status og_packs_get(const og_packs *p, int64_t i, og_pack *out, og_error *err) {
     if (i < 0 || i >= p->n_packs)

@@ -22,7 +22,7 @@ struct og_packs {
     int32_t n_codebooks;
     char (*codebooks)[OG_DIGEST_TEXT];
     og_config *counters;
-    char *path;               /* of the file, for messages; NULL as `file` */
+    char *path;               /* absolute, of the file; NULL as `file` */
     og_arrays *file;          /* NULL: the arrays are our own; else they lie in it (segments and codebooks
                                  stay ours) */
     _Atomic uint8_t *checked; /* [n_packs] of a file: 1 once og_pack_check has passed */

@@ -4,7 +4,8 @@
 
 #include <omnigram/memory.h>
 
-#include <string.h>
+#include <limits.h>
+#include <stdlib.h>
 
 #define KIND "omnigram.packs"
 
@@ -120,14 +121,13 @@ og_status og_packs_load(const char *path, og_packs **out, og_error *err) {
         return og_fail(err, OG_ENOMEM, "no memory for packs");
     }
     p->file = file;
-    size_t bytes = strlen(path) + 1;
-    p->path = og_alloc((int64_t)bytes, 1);
+    char absolute[PATH_MAX];
+    p->path = og_copy_string(realpath(path, absolute) ? absolute : path);
     og_status status = p->path ? read_into(p, file, err) : og_fail(err, OG_ENOMEM, "no memory for packs");
     if (status != OG_OK) {
         og_packs_free(p);
         return og_fail_at(err, status, "%s", path);
     }
-    memcpy(p->path, path, bytes);
     *out = p;
     return OG_OK;
 }

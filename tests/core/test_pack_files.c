@@ -7,6 +7,8 @@
 #include <omnigram/safetensors.h>
 
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static og_error err;
@@ -71,6 +73,8 @@ static void test_packs(void) {
         CHECK_OK(og_packs_save(a, path, &err));
         CHECK_OK(og_packs_load(path, &b, &err));
         CHECK(og_packs_count(a) == og_packs_count(b) && og_packs_capacity(b) == capacity);
+        char absolute[PATH_MAX];
+        CHECK(!og_packs_path(a) && !strcmp(og_packs_path(b), realpath(path, absolute)));
         CHECK(!memcmp(og_packs_ids(a), og_packs_ids(b), sizeof(og_id_map)));
         CHECK(og_packs_codebook_count(b) == 2 && !strcmp(og_packs_codebook(b, 0), "aa11") &&
               og_packs_codebook(b, 2) == NULL);

@@ -14,19 +14,38 @@ MODALITIES = ("text", "image", "audio", "marker")
 ARMS = {"off": (6.9, 2.41, 4.06, 0.4), "text": (6.85, 2.41, 4.06, 0.4), "multimodal": (6.95, 2.36, 4.05, 0.4),
         "random_row": (6.92, 2.43, 4.06, 0.4)}
 DOCUMENTS = 120
+PACKS = 403
+UNIGRAM = {"text": 8.1, "image": 5.2, "audio": 5.6, "marker": 1.9}
 
 
-def write_arm(folder: Path, name: str, final, seed: int, steps: int = 200, documents: int = DOCUMENTS) -> None:
+def tables(scheme="mix64"):
+    return {"text": {"stencil": "lags", "modality": "text", "orders": [2, 3], "addressing": {"scheme": scheme, "rows": 65537}, "dim": 32},
+            "image": {"stencil": "grid", "cells": [["W"], ["W", "N"]], "addressing": {"scheme": scheme, "rows": 65537}, "dim": 32}}
+
+
+def arm_config(name, **train):
+    """What the trainer leaves in config.yaml; an arm is what its config says, whatever it is called."""
+    memory = {"mode": "off"} if name.startswith("off") else {"mode": "train", "use": ["text"]} if name == "text" else {"mode": "train"}
+    return {"model": {"width": 128, "layers": 4}, "memory": memory, "tables": tables("random_row" if name.startswith("random") else "mix64"),
+            "train": {"seed": 1, "steps": 200, "epochs": 1, "batch": 1, **train}}
+
+
+def write_arm(folder: Path, name: str, final, seed: int, steps: int = 200, documents: int = DOCUMENTS, config=None) -> None:
     folder.mkdir(parents=True)
+    config = config or arm_config(name)
+    plain = config["memory"]["mode"] == "off"
+    (folder / "config.yaml").write_text(json.dumps(config))  # JSON is YAML
+    (folder / "environment.json").write_text(json.dumps({"omnigram": "0.1.0", "cpu": "a CPU", "cores": 2, "threads": 2, "torch": "2.11.0",
+                                                         "packs": {"path": None, "count": PACKS}}))
     rng = np.random.default_rng(seed)
     start = (11.0, 8.0, 8.0, 3.0)
     with (folder / "metrics.jsonl").open("w") as file:
         for step in range(1, steps + 1):
             fade = np.exp(-step / (steps / 6))
             row = {"step": step, "loss": 3.0 + fade, "lr": 1e-3, "table_lr": 1e-2, "grad_norm": 1.0,
-                   "tokens_per_s": 8000.0 - 300 * (name != "off"), "useful_tokens_per_s": 7800.0 - 300 * (name != "off"),
-                   "fill": 0.98, "step_seconds": 0.5 + 0.02 * (name != "off"), "tokens": step * 4000, "skipped": 0,
-                   "lookup_hidden": None if name == "off" else 0.93}
+                   "tokens_per_s": 8000.0 - 300 * (not plain), "useful_tokens_per_s": 7800.0 - 300 * (not plain),
+                   "fill": 0.98, "step_seconds": 0.5 + 0.02 * (not plain), "tokens": step * 4000, "skipped": 0,
+                   "lookup_hidden": None if plain else 0.93}
             for modality, first, last in zip(MODALITIES, start, final):
                 level = last + (first - last) * fade
                 row[f"train_bits_{modality}"] = level - 0.05 + 0.1 * rng.standard_normal()
@@ -41,9 +60,10 @@ def write_arm(folder: Path, name: str, final, seed: int, steps: int = 200, docum
                 level = bits + 0.6 * common.standard_normal() + 0.03 * rng.standard_normal()
                 file.write(f"0,{d},0,300,{modality},{tokens},{tokens * level:.6f}\n")
     (folder / "summary.json").write_text(json.dumps({
-        "steps": steps, "table_bytes": 0 if name == "off" else 88 * 2**20, "model_bytes": 9 * 2**20,
-        "lookup_hidden": None if name == "off" else 0.93,
-        "train_bits": {m: b - 0.1 for m, b in zip(MODALITIES, final)}}))
+        "steps": steps, "table_bytes": 0 if plain else 88 * 2**20, "model_bytes": 9 * 2**20,
+        "lookup_hidden": None if plain else 0.93,
+        "train_bits": {m: b - 0.1 for m, b in zip(MODALITIES, final)}, "seconds": 104.5, "peak_rss_bytes": 700 * 2**20,
+        "controls": {"unigram": {"val_bits": UNIGRAM}}}))
 
 
 def write_run(folder: Path, arms=ARMS) -> Path:
@@ -90,7 +110,7 @@ def write_run(folder: Path, arms=ARMS) -> Path:
     names = ("prepare", "quantize", "pack-train", "pack-val", "audit-hash", "audit-schemes", "audit-isolation",
              *(f"train-{a}" for a in arms))
     (folder / "quickstart.json").write_text(json.dumps({
-        "data": "synthetic", "data_note": "No package archive could be reached, so the program made its own data.",
+        "data": "synthetic", "arms": list(arms), "data_note": "No package archive could be reached, so the program made its own data.",
         "steps": 200, "steps_note": "200 steps for every arm: the slowest arm takes 0.52 s a step.",
         "environment": {"date": "2026-11-29", "cpu": "a CPU", "cores": 2, "omnigram": "0.1.0", "torch": "2.11.0"},
         "stages": [{"name": n, "seconds": 12.5, "peak_rss_bytes": 900 * 2**20, "cached": False,

@@ -224,6 +224,11 @@ def test_table(folder):
     assert [c["order"] for c in text["columns"]] == [2, 3] and [c["base"] for c in image["columns"]] == [0, 4099]
     assert got["columns"] == 4 and got["width"] == 2 * 16 + 2 * 8
     assert text["bytes"] == text["rows"] * text["row_bytes"] and text["row_bytes"] >= 32
+    assert got["bytes"] == text["bytes"] + image["bytes"]
+    for found in (got, text, image):
+        assert all(type(found[key]) is int for key in ("bytes", "bytes_trained"))
+    message = run("table", "--tables", folder / "tables.yaml", "--ids", "2000,256", f"--tables.text.addressing.rows={2**58}", status=1).stderr
+    assert "table" in message and str(2**59) in message
     packed = json.loads(run("table", "--tables", folder / "tables.yaml", "--packs", folder / "train.packs.safetensors", "--json", "-").stdout)
     assert packed["tables"][1]["fingerprint"] != image["fingerprint"]  # other codebooks
     changed = json.loads(run("table", "--tables", folder / "tables.yaml", "--ids", "2000,256", "--tables.text.addressing.rows=10", "--json", "-").stdout)

@@ -87,7 +87,7 @@ def test_documents_hold_the_codes_of_their_items(codes, prepared):
     for split in ("train", "val", "test"):
         documents = omnigram.Documents.load(out / f"{split}.documents.safetensors")
         documents.check()
-        assert documents.counters["prepare"] == shards.index["counters"]
+        assert documents.counters["prepare"] == shards.index["counters"] and documents.counters["dataset"] == shards.index["dataset"]
         assert len(documents) == shards.count(split) == result["splits"][split]["documents"]
         assert set(documents.codebooks) == {c.fingerprint for c in codebooks.values()}
         segments, base = documents.segments, documents.ids.base

@@ -8,8 +8,11 @@ import sys
 import time
 
 import pytest
+from oracle_unigram import unigram_bits
 
+import omnigram
 from omnigram.program import find_program
+from omnigram.report import write_report
 
 ARMS = ["off", "text", "multimodal", "random_row"]
 
@@ -94,12 +97,29 @@ def test_arms_saw_the_same_data(run):
     assert len(seen) == 2
 
 
-def test_unigram_agrees_with_the_trainer_s(run):
-    """Python and C count the same control, each by itself."""
-    ours = json.loads((run[0] / "summary.json").read_text())["controls"]["unigram"]["val_bits"]
-    theirs = json.loads((run[0] / "arms" / "off" / "summary.json").read_text())["controls"]["unigram"]["val_bits"]
-    for modality, bits in ours.items():
-        assert bits == pytest.approx(theirs[modality], abs=1e-6)
+def test_the_unigram_control_is_that_of_a_count_by_hand(run):
+    """The report takes it from the trainer, which is held to numpy's count of the same packs."""
+    train, val = (omnigram.Packs.load(run[0] / "packs" / f"{split}.safetensors") for split in ("train", "val"))
+    counted = unigram_bits(train, val, train.ids)
+    found = json.loads((run[0] / "summary.json").read_text())["controls"]["unigram"]
+    for modality, bits in {**found["val_bits"], "marker": found["marker_bits"]}.items():
+        assert bits == pytest.approx(counted[modality], abs=1e-6)
+
+
+def test_an_arm_alone_is_reported_as_in_the_quickstart(run):
+    """Its packs, their data set and its figures are found from what the run recorded."""
+    out = run[0]
+    whole = json.loads((out / "summary.json").read_text())
+    own = json.loads((out / "arms/text/summary.json").read_text())
+    found = write_report(out / "arms" / "text", out=out / "text.html")
+    assert found["data"] == "synthetic" and found["packing"] == whole["packing"] and found["controls"] == whole["controls"]
+    assert found["arms"]["text"] == whole["arms"]["text"]
+    assert (found["seconds"], found["peak_rss_bytes"]) == (own["seconds"], own["peak_rss_bytes"])
+    page = (out / "text.html").read_text()
+    assert "Over-Encoding on synthetic" in page and 'class="pack"' in page and "pass" in page.split("<nav>")[0]
+    assert json.loads((out / "arms/text/summary.json").read_text()) == own
+    write_report(out / "arms" / "text", out=out / "text.html", named={"codes": out / "codes", "prepared": out / "prepared"})
+    assert (out / "text.html").read_text().count("data:image/png") >= 4
 
 
 def test_nothing_is_done_twice(run, root):

@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from report_fixture import ARMS, write_run
+from report_fixture import ARMS, UNIGRAM, write_run
 
 from omnigram.program import find_program
 from omnigram.report import ReportError, write_report
-from omnigram.report.read import read_metrics, read_run
-from omnigram.report.statistics import Difference, DocumentBits, findings, paired_difference
+from omnigram.report.findings import findings
+from omnigram.report.folders import read_run
+from omnigram.report.read import read_metrics
+from omnigram.report.roles import Roles
+from omnigram.report.statistics import Difference, DocumentBits, paired_difference
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +39,7 @@ def test_summary_has_what_scripts_rely_on(run, result):
         assert (arm["lookup_hidden"] is None) == (name == "off")
         for bits, expected in zip(arm["val_bits"].values(), ARMS[name]):
             assert bits == pytest.approx(expected, abs=0.25)
-    assert set(result["controls"]["unigram"]["val_bits"]) == {"text", "image", "audio"}
+    assert result["controls"]["unigram"]["val_bits"] == {m: UNIGRAM[m] for m in ("text", "image", "audio")}
     assert result["tables"]["host_bytes"] == 88 * 2**20
     assert result["packing"] == {"fill": 0.9871, "bins": 403, "lower_bound": 401}
     assert result["isolation"] == {"leaks": 0, "twin_leaks": 7312}
@@ -55,7 +58,7 @@ def test_page_is_whole_and_self_contained(run, result):
         assert word in page
     assert "<b>welm_knuth32/131072</b>" in page and "order 5: lags 2, 3, 4 are dropped" in page
     assert "<b>welm_knuth32/131071</b>" not in page
-    for label in ("text n=2", "text n=3", "image #1", "image #3"):
+    for label in ("text n=2", "text n=3", "image #1", "image #3", "cell 0"):
         assert label in page
     for word in ("image, dropped: truncated", "noted: clipped"):
         assert word in page
@@ -123,17 +126,18 @@ def test_other_documents_are_refused():
 
 def test_words_follow_the_numbers():
     better, worse, unclear = Difference(-0.04, -0.06, -0.02, 9), Difference(0.3, 0.1, 0.5, 9), Difference(-0.01, -0.05, 0.04, 9)
-    (arm, line), = findings({"text": {"off": {"text": worse, "image": unclear, "audio": worse}}}, ("text", "image", "audio"))
+    roles = Roles(("off",), ("random_row",))
+    (arm, line), = findings({"text": {"off": {"text": worse, "image": unclear, "audio": worse}}}, ("text", "image", "audio"), roles)
     assert arm == "text" and line == ("does not help: it hurts on text (+0.300) and audio (+0.300); shows no difference on image "
                                       "(\u22120.010), in bits a token against off.")
-    (_, line), = findings({"multimodal": {"off": {"image": better, "text": worse}, "random_row": {"image": unclear}}}, ("text", "image"))
+    (_, line), = findings({"multimodal": {"off": {"image": better, "text": worse}, "random_row": {"image": unclear}}}, ("text", "image"), roles)
     assert line.startswith("helps on image (\u22120.040); hurts on text (+0.300), in bits") and "On image it is not better than random_row" in line
-    (_, line), = findings({"multimodal": {"off": {"image": better}, "random_row": {"image": better}}}, ("image",))
+    (_, line), = findings({"multimodal": {"off": {"image": better}, "random_row": {"image": better}}}, ("image",), roles)
     assert line.endswith("better than random_row, whose tables ignore context, on image (\u22120.040).")
-    (_, line), = findings({"multimodal": {"off": {"image": worse}, "random_row": {"image": worse}}}, ("image",))
+    (_, line), = findings({"multimodal": {"off": {"image": worse}, "random_row": {"image": worse}}}, ("image",), roles)
     assert line.startswith("does not help") and "nowhere better than random_row" in line
     nothing = Difference(float("nan"), float("nan"), float("nan"), 0)
-    assert findings({"text": {"off": {"audio": nothing}}, "random_row": {}}, ("audio",)) == []
+    assert findings({"text": {"off": {"audio": nothing}}, "random_row": {}}, ("audio",), roles) == []
 
 
 def test_overhead_comes_from_the_measurement_in_turns(run, result):
@@ -167,10 +171,3 @@ def test_a_folder_without_runs_is_named(tmp_path):
     with pytest.raises(ReportError, match="no such folder"):
         write_report(tmp_path / "nowhere")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_one_bare_run_folder_is_enough(tmp_path):
-    write_run(tmp_path / "all", {"off": ARMS["off"]})
-    (tmp_path / "all/arms/off").rename(tmp_path / "off")
-    result = write_report(tmp_path / "off", out=tmp_path / "page.html")
-    assert list(result["arms"]) == ["off"] and "nothing to compare" in (tmp_path / "page.html").read_text()

@@ -33,7 +33,7 @@ def whole(files, tmp_path_factory):
     return run, json.loads(done.stdout)
 
 
-def test_the_run_folder_is_complete(whole):
+def test_the_run_folder_is_complete(files, whole):
     run, summary = whole
     assert {"config.yaml", "environment.json", "metrics.jsonl", "metrics.csv", "summary.json", "eval_documents.csv", "ckpt"} <= set(os.listdir(run))
     assert json.loads((run / "summary.json").read_text()) == summary
@@ -43,6 +43,10 @@ def test_the_run_folder_is_complete(whole):
     manifest = json.loads((run / "ckpt" / state_of(run)[0] / "manifest.json").read_text())
     assert set(manifest["files"]) == {"model.safetensors", "optimiser.safetensors", "tables.safetensors", "state.json"}
     import yaml
+    environment = json.loads((run / "environment.json").read_text())
+    assert environment["packs"] == {"path": str((files / "train.safetensors").resolve()), "count": len(packs())}
+    held = len(packs(12, seed=9))
+    assert summary["val_packs"] == {"path": str((files / "val.safetensors").resolve()), "count": held, "measured": held}
     merged = yaml.safe_load((run / "config.yaml").read_text())
     assert merged["train"]["beta2"] == 0.95 and merged["model"]["width"] == 32
 

@@ -175,6 +175,7 @@ OG_API const char *og_packs_codebook(const og_packs *packs, int32_t i);
 /* Those of the documents and "packing": {fill, bins, lower_bound, documents, tokens, images: {read, kept, cut, dropped:
  * {cause}}}. */
 OG_API const og_config *og_packs_counters(const og_packs *packs);
+OG_API const char *og_packs_path(const og_packs *packs); /* absolute, of the file loaded; NULL: made in memory */
 /* Views, borrowed. A pack of a file is checked as by og_pack_check when it is first got. */
 OG_API og_status og_packs_get(const og_packs *packs, int64_t i, og_pack *out, og_error *err) OG_MUST_USE;
 /* The invariants above, each named when it fails. Reads nothing outside the arrays, whatever they hold. */

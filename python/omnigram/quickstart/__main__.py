@@ -51,7 +51,7 @@ def _run(options, root: Path | None) -> int:
     plan = Plan(program, chosen, paths)
     arms = list(chosen.arms)
     runner = Runner(paths.out, 9 + len(arms) + 1, chosen.budget_seconds)
-    manifest = {"data": name, "data_note": why, "environment": environment(root, program), "stages": [],
+    manifest = {"data": name, "data_note": why, "arms": arms, "environment": environment(root, program), "stages": [],
                 "paths": paths.manifest_paths()}
 
     def run(stage: Stage) -> None:

@@ -1,4 +1,4 @@
-"""The report of a run: report.html and summary.json from what the stages left in its folder."""
+"""The report of runs: report.html and summary.json from what the stages left in their folders."""
 
 from .page import write_report
 from .read import ReportError

@@ -1,4 +1,4 @@
-"""python -m omnigram.report RUNS_FOLDER [--out FILE] [--json FILE]"""
+"""python -m omnigram.report FOLDER... [--out FILE] [--json FILE] [--baseline ARM] [--packs FILE] [--codes FOLDER] [--prepared FOLDER]"""
 
 from __future__ import annotations
 
@@ -10,13 +10,23 @@ import time
 from pathlib import Path
 
 
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="omnigram report", description="Write the report of runs: a page and a summary in JSON.")
+    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER",
+                        help="a quickstart's folder, a folder of run folders, a run folder, or several of them")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="where the page goes (default: report.html in the folder)")
+    parser.add_argument("--json", metavar="FILE", help="write the summary here too; - is standard output")
+    parser.add_argument("--baseline", action="append", default=[], metavar="ARM",
+                        help="compare with this arm instead of those without tables; may be given again")
+    parser.add_argument("--packs", type=Path, metavar="FILE", help="the training packs, where the runs do not say it")
+    parser.add_argument("--codes", type=Path, metavar="FOLDER", help="what `omnigram quantize` wrote")
+    parser.add_argument("--prepared", type=Path, metavar="FOLDER", help="what `omnigram prepare` wrote")
+    return parser
+
+
 def main(argv: list[str] | None = None) -> int:
     began = time.monotonic()
-    parser = argparse.ArgumentParser(prog="omnigram report", description="Write report.html and summary.json of a run.")
-    parser.add_argument("folder", type=Path, help="a folder with arms/NAME/ run folders (and quickstart.json, stages/)")
-    parser.add_argument("--out", type=Path, help="where report.html goes (default: into the folder)")
-    parser.add_argument("--json", metavar="FILE", help="write the summary here too; - is standard output")
-    options = parser.parse_args(argv)
+    options = _parser().parse_args(argv)
     try:
         from . import ReportError, write_report
         from .page import write_whole
@@ -24,7 +34,9 @@ def main(argv: list[str] | None = None) -> int:
         print(f"omnigram report: {error}. It needs `pip install omnigram[report]` (or `make setup`).", file=sys.stderr)
         return 1
     try:
-        result = write_report(options.folder, out=options.out, elapsed=lambda: time.monotonic() - began,
+        result = write_report(options.folders, out=options.out, baselines=options.baseline,
+                              named={"packs": options.packs, "codes": options.codes, "prepared": options.prepared},
+                              elapsed=lambda: time.monotonic() - began,
                               peak_rss=lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
         text = json.dumps(result, indent=2) + "\n"
         if options.json == "-":
@@ -35,7 +47,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"omnigram report: {error}", file=sys.stderr)
         return 1
     if options.json != "-":
-        print(f"report: {options.out or options.folder / 'report.html'}")
+        print(f"report: {options.out or options.folders[0] / 'report.html'}")
     return 0
 
 

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 
-from .style import arm_colour, figure
+from .style import figure
 
 
-def memory(host_bytes: Mapping[str, int], model_bytes: Mapping[str, int]) -> str:
+def memory(host_bytes: Mapping[str, int], model_bytes: Mapping[str, int], colours: Mapping[str, str]) -> str:
     """Host bytes of tables beside bytes of the model, a pair of bars each arm, on one linear axis."""
     names = [name for name in model_bytes if model_bytes[name] or host_bytes.get(name)]
     with figure("memory", 5.1, 0.8 + 0.5 * max(len(names), 1)) as (fig, axis):
         for y, name in enumerate(reversed(names)):
-            axis.barh(y + 0.19, model_bytes[name] / 2**20, 0.34, color=arm_colour(name), alpha=0.45)
-            axis.barh(y - 0.19, host_bytes.get(name, 0) / 2**20, 0.34, color=arm_colour(name))
+            axis.barh(y + 0.19, model_bytes[name] / 2**20, 0.34, color=colours[name], alpha=0.45)
+            axis.barh(y - 0.19, host_bytes.get(name, 0) / 2**20, 0.34, color=colours[name])
         axis.set_yticks(range(len(names)), list(reversed(names)))
         axis.grid(axis="y", visible=False)
         axis.set_xlabel("MiB: model (pale) and tables in host memory (full)")
@@ -24,7 +24,7 @@ def memory(host_bytes: Mapping[str, int], model_bytes: Mapping[str, int]) -> str
 
 
 def hash_map(lines: Mapping[str, Mapping[int, float]]) -> str:
-    """Share of single-code edits that change a row, per n-gram (line) and lag (column): 1 is what hashing should give."""
+    """Share of single-code edits that change a row, per n-gram (line) and cell (column): 1 is what hashing should give."""
     tables, lags = lines, sorted({lag for found in lines.values() for lag in found})
     values = np.array([[found.get(lag, np.nan) for lag in lags] for found in lines.values()], float)
     with figure("hash", 5.4, 0.9 + 0.3 * max(len(tables), 1)) as (fig, axis):
@@ -35,7 +35,7 @@ def hash_map(lines: Mapping[str, Mapping[int, float]]) -> str:
             if np.isfinite(values[i, j]):
                 axis.text(j, i, f"{values[i, j]:.3f}".rstrip("0").rstrip(".") if values[i, j] < 0.9995 else "1",
                           ha="center", va="center", fontsize=9, color="#111111")
-        axis.set_xticks(range(len(lags)), [f"lag {lag}" if lag else "current" for lag in lags])
+        axis.set_xticks(range(len(lags)), [f"cell {lag}" for lag in lags])
         axis.set_yticks(range(len(tables)), list(tables))
         axis.tick_params(length=0)
         for side in axis.spines.values():

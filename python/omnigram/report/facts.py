@@ -4,47 +4,87 @@ from __future__ import annotations
 
 import statistics
 
-from .read import MODALITIES, Run
+from .folders import Run
+from .read import ALL_MODALITIES, MODALITIES
 
 
-def data(run: Run) -> dict:
-    """name ("tuxpaint", "synthetic" ...) and why; items: modality -> {read, kept, dropped, distinct}; splits: split ->
-    {documents, text, image, audio}; causes: what was dropped and why, and what was noted, with counts."""
+def data(run: Run, counters: dict) -> dict:
+    """name ("tuxpaint", "synthetic" ..., None where nobody recorded it) and why; items: modality -> {read, kept, dropped, distinct};
+    splits: split -> {documents, text, image, audio}; causes: what was dropped and why, and what was noted, with counts.
+
+    counters: of the training packs, which carry those of the data they were made from.
+    """
     prepare = run.stage("prepare")
-    dataset = prepare.get("dataset")
-    name = run.manifest.get("data") or (dataset.get("name") if isinstance(dataset, dict) else dataset) or "unknown"
-    counters = prepare.get("counters") or {}
+    counted = prepare.get("counters") or counters.get("prepare") or {}
     items, causes = {}, {}
     for modality in MODALITIES:
-        found = (counters.get("items") or {}).get(modality)
+        found = (counted.get("items") or {}).get(modality)
         if found:
             dropped = found.get("dropped") or {}
             items[modality] = {"read": found["read"], "kept": found["kept"], "dropped": found["read"] - found["kept"],
                                "distinct": found.get("distinct")}
             causes |= {f"{modality}, dropped: {cause}": n for cause, n in dropped.items() if n}
-    documents = counters.get("documents") or {}
+    documents = counted.get("documents") or {}
     causes |= {f"documents, dropped: {cause}": n for cause, n in (documents.get("dropped") or {}).items() if n}
-    causes |= {f"noted: {cause}": n for cause, n in (counters.get("notes") or {}).items() if n}
+    causes |= {f"noted: {cause}": n for cause, n in (counted.get("notes") or {}).items() if n}
     splits = {split: {key: found.get(key) for key in ("documents", *MODALITIES)}
-              for split, found in (counters.get("splits") or {}).items()}
+              for split, found in (counted.get("splits") or {}).items()}
     order = [split for split in ("train", "val", "test") if split in splits]
-    return {"name": name, "why": run.manifest.get("data_note", ""), "items": items, "causes": causes,
+    return {"name": _data_name(run, counters), "why": run.manifest.get("data_note", ""), "items": items, "causes": causes,
             "splits": {split: splits[split] for split in order}}
 
 
-def packing(run: Run) -> dict | None:
+def _data_name(run: Run, counters: dict) -> str | None:
+    """From the manifest, the stage, the packs or, last, a config that has the section of `prepare`."""
+    told = [run.manifest.get("data"), run.stage("prepare").get("dataset"), counters.get("dataset")]
+    told += [(arm.config.get("prepare") or {}).get("dataset") for arm in run.arms.values()]
+    for name in told:
+        name = name.get("name") if isinstance(name, dict) else name
+        if name:
+            return str(name)
+    return None
+
+
+def packing(run: Run, counters: dict) -> dict | None:
     """fill, bins and lower_bound of the training packs."""
-    stage = run.stage("pack-train")
+    stage = run.stage("pack-train") or counters.get("packing") or {}
     return {key: stage[key] for key in ("fill", "bins", "lower_bound")} if "fill" in stage else None
 
 
-def packed(run: Run) -> dict[str, dict]:
+def packed(run: Run, counters: dict) -> dict[str, dict]:
     """documents, tokens and images: {read, kept, cut, dropped} of the training packs; dropped is summed over its causes."""
-    stage = run.stage("pack-train")
-    counters = (stage.get("counters") or {}).get("packing") or {}
+    counters = ((run.stage("pack-train").get("counters") or {}).get("packing")) or counters.get("packing") or {}
     return {name: {**{key: counters[name].get(key) for key in ("read", "kept", "cut")},
                    "dropped": sum((counters[name].get("dropped") or {}).values())}
             for name in ("documents", "tokens", "images") if name in counters}
+
+
+def unigram(run: Run) -> dict[str, float | None]:
+    """The control of a model that knows only how often each code occurs, as the trainer measured it: bits by modality; None where it
+    was not measured, or where the arms' packs give them different ones."""
+    found: dict[str, float | None] = {}
+    for modality in ALL_MODALITIES:
+        told = [(((arm.summary.get("controls") or {}).get("unigram") or {}).get("val_bits") or {}).get(modality)
+                for arm in run.arms.values()]
+        told = [bits for bits in told if bits is not None]
+        found[modality] = told[0] if told and max(told) - min(told) < 1e-9 else None
+    return found
+
+
+def seconds(run: Run, report_seconds: float) -> float | None:
+    """Of a quickstart: its stages and this report. Of other runs: their training steps. None where a run did not record them."""
+    if run.manifest:
+        return sum(stage.get("seconds") or 0 for stage in run.manifest.get("stages") or []) + report_seconds
+    told = [arm.summary.get("seconds") for arm in run.arms.values()]
+    return None if None in told else sum(told)
+
+
+def peak_rss_bytes(run: Run, report_bytes: int) -> int | None:
+    """The largest process of a quickstart and its report; of other runs, the largest run."""
+    if run.manifest:
+        return max([stage.get("peak_rss_bytes") or 0 for stage in run.manifest.get("stages") or []] + [report_bytes])
+    told = [arm.summary.get("peak_rss_bytes") for arm in run.arms.values()]
+    return None if None in told else max(told)
 
 
 def isolation(run: Run) -> dict | None:
@@ -108,27 +148,6 @@ def hash_warnings(run: Run) -> dict[str, list[str]]:
     return said
 
 
-def table_bytes(run: Run, arm: str) -> int:
-    """Bytes of an arm's tables in host memory."""
-    summary = run.arms[arm].summary
-    for key in ("table_bytes", "host_bytes", "tables_bytes"):
-        if key in summary:
-            return int(summary[key])
-    tables = summary.get("tables")
-    if isinstance(tables, dict):
-        return int(tables.get("host_bytes") or 0)
-    return 0
-
-
-def model_bytes(run: Run, arm: str) -> int:
-    """Bytes of an arm's dense parameters (float32)."""
-    summary = run.arms[arm].summary
-    for key in ("model_bytes", "parameter_bytes"):
-        if key in summary:
-            return int(summary[key])
-    return int(summary.get("parameters") or 0) * 4
-
-
 def gaps(run: Run) -> dict[str, dict[str, float | None]]:
     """Arm -> modality -> held-out minus train bits, both measured at the end with the final weights where that was done."""
     found = {}
@@ -139,3 +158,14 @@ def gaps(run: Run) -> dict[str, dict[str, float | None]]:
             held, own = arm.val_bits(modality), train.get(modality)
             found[name][modality] = held - own if held is not None and own is not None else None
     return found
+
+
+def environment(run: Run) -> dict:
+    """What the manifest says of machine and software, or what the runs recorded, where they agree."""
+    if run.manifest.get("environment"):
+        return run.manifest["environment"]
+    told = [arm.environment for arm in run.arms.values()]
+    names = {"omnigram": "omnigram", "git_revision": "commit", "cpu": "CPU", "cores": "cores", "threads": "threads", "torch": "torch",
+             "system": "system", "release": "kernel", "compiler": "compiler"}
+    values = {label: list(dict.fromkeys(str(found[key]) for found in told if found.get(key) is not None)) for key, label in names.items()}
+    return {label: ", ".join(found) for label, found in values.items() if found}

@@ -21,7 +21,7 @@ class Pair:
 
 
 def picture_pairs(prepared, codebook, modality, limit: int = 8) -> list[Pair]:
-    """Held-out pictures and their reconstruction; a picture is shown once."""
+    """Held-out pictures and their reconstruction."""
     pairs = []
     for document, item in _items(prepared, "image", limit):
         vectors = modality.vectors(item.value)
@@ -46,15 +46,17 @@ def spectrogram_pairs(prepared, codebook, modality, limit: int = 3) -> list[Pair
 
 
 def _items(prepared, modality: str, limit: int) -> Sequence:
-    """Up to limit (document, item) of the validation split, spread over it, each stored item once."""
+    """Up to limit (document, item) of the validation split, spread over it, one a group: a mirrored or recoloured picture is in the
+    group of its original, and showing both would show one thing twice."""
     count, seen, found = prepared.count("val"), set(), []
-    for i in range(0, count, max(1, count // (limit * 4) if count else 1)):
+    spread = range(0, count, max(1, count // (limit * 4)))
+    for i in (*spread, *range(min(count, 4000))):
         document = prepared.document("val", i)
-        for item in document.items:
-            if item.modality == modality and item.unique not in seen:
-                seen.add(item.unique)
-                found.append((document, item))
-                break
+        item = next((item for item in document.items if item.modality == modality), None)
+        same = {("group", document.group or document.id), ("item", item.unique)} if item else set()
+        if item and not same & seen:
+            seen |= same
+            found.append((document, item))
         if len(found) == limit:
             break
     return found

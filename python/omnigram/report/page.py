@@ -1,137 +1,126 @@
-"""Puts the report together: one self-contained HTML file and summary.json."""
+"""Puts the report together: one self-contained HTML file and a summary in JSON."""
 
 from __future__ import annotations
 
 import json
 import os
-import platform
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import jinja2
 
-from . import bars, curves, facts, media, packs
-from .read import MODALITIES, Run, read_run
-from .statistics import RESAMPLES, findings, paired_difference
+from . import bars, compare, curves, facts, words
+from .findings import cautions, findings
+from .folders import Run, read_run
+from .passes import Passes, passes
+from .read import MODALITIES, ReportError
+from .roles import Roles, describe, roles
+from .sources import Sources, sources
+from .statistics import RESAMPLES, paired_difference
+from .style import arm_colours
 from .summary import summary
-from .unigram import unigram_bits
 
 _HERE = Path(__file__).resolve().parent
-CONTROLS = ("off", "random_row")
 
 
-def write_report(folder: Path, *, out: Path | None = None, elapsed=lambda: 0.0, peak_rss=lambda: 0) -> dict:
-    """Reads a run folder, writes report.html and summary.json into it (or report.html to out); returns the summary.
+def write_report(folders: Path | Sequence[Path], *, out: Path | None = None, baselines: Sequence[str] = (),
+                 named: Mapping[str, Path] | None = None, elapsed=lambda: 0.0, peak_rss=lambda: 0) -> dict:
+    """Reads runs (see read_run), writes report.html into their folder (or to out) and its summary beside; returns the summary.
 
-    elapsed() and peak_rss() give the report's own seconds and bytes so far; the stages' are in the manifest.
+    The summary is summary.json of the folder; of a run folder, which has that file from the trainer, and of several folders it is
+    named after the page, with .json. baselines: arms to compare with, instead of those without tables. named: see sources.
+    elapsed() and peak_rss() give the report's own seconds and bytes so far; the stages' are in the quickstart's manifest.
     """
-    run = read_run(folder)
-    sections, unigram = _data_sections(run)
-    differences = _differences(run)
+    run = read_run(folders)
+    page, told = _targets(run, folders, out)
+    chosen = roles(run.arms, baselines)
+    beside = sources(run, named)
+    differences, unmatched = _differences(run, chosen)
+    seen = _passes(run, beside)
+    data, packing, unigram = facts.data(run, beside.counters), facts.packing(run, beside.counters), facts.unigram(run)
+    result = summary(run, data["name"], packing, unigram, chosen, seen, facts.seconds(run, elapsed()), facts.peak_rss_bytes(run, peak_rss()))
+    apart = compare.unlike(run.arms)
     context = {
-        "run": run, "arms": run.arms, "modalities": MODALITIES, "unigram": unigram, "differences": differences,
-        "findings": findings(differences, MODALITIES), "resamples": RESAMPLES, "data": facts.data(run),
-        "packing": facts.packing(run), "packed": facts.packed(run), "isolation": facts.isolation(run), "hash_tables": facts.hash_tables(run),
-        "hash_warnings": facts.hash_warnings(run), "gaps": facts.gaps(run), "documents": _documents(run),
-        "table_bytes": {name: facts.table_bytes(run, name) for name in run.arms},
-        "model_bytes": {name: facts.model_bytes(run, name) for name in run.arms},
-        "overhead": facts.overhead(run), "environment": _environment(run), **sections, **_figures(run, unigram, differences),
+        "run": run, "arms": run.arms, "modalities": MODALITIES, "unigram": unigram, "roles": chosen, "differences": differences,
+        "controls": describe(run.arms, chosen), "findings": findings(differences, MODALITIES, chosen),
+        "cautions": cautions(differences, MODALITIES, chosen), "unmatched": unmatched, "resamples": RESAMPLES, "data": data,
+        "lead": compare.lead(run.arms, seen, apart), "repeats": any(told.repeats for told in seen.values() if told), "apart": compare.warning(apart), "seen": seen, "seen_words": compare.seen_words(seen),
+        "tables": {name: compare.tables(arm) for name, arm in run.arms.items()}, "packing": packing,
+        "packed": facts.packed(run, beside.counters), "isolation": facts.isolation(run), "hash_tables": facts.hash_tables(run),
+        "hash_warnings": facts.hash_warnings(run), "gaps": facts.gaps(run), "documents": _documents(run), "beside": beside,
+        "overhead": facts.overhead(run), "environment": facts.environment(run), "stages": run.manifest.get("stages") or [],
+        "summary": result, **_figures(run, unigram, chosen, differences, seen),
     }
-    stages = run.manifest.get("stages") or []
-    seconds = sum(stage.get("seconds") or 0 for stage in stages) + elapsed()
-    peak = max([stage.get("peak_rss_bytes") or 0 for stage in stages] + [peak_rss()])
-    result = summary(run, unigram, seconds, peak)
-    page = _environment_of_templates().get_template("report.html.j2").render(
-        **context, summary=result, stages=stages, css=(_HERE / "report.css").read_text())
-    write_whole(out or run.folder / "report.html", page)
-    write_whole(run.folder / "summary.json", json.dumps(result, indent=2) + "\n")
+    text = _templates().get_template("report.html.j2").render(**context, css=(_HERE / "report.css").read_text())
+    write_whole(page, text)
+    write_whole(told, json.dumps(result, indent=2) + "\n")
     return result
 
 
-def _differences(run: Run) -> dict:
-    """arm -> control -> modality -> Difference. random_row is compared with off, as the other arms are."""
+def _targets(run: Run, folders: Path | Sequence[Path], out: Path | None) -> tuple[Path, Path]:
+    """Where the page goes, and the summary."""
+    folders = [folders] if isinstance(folders, (str, Path)) else list(folders)
+    if out is None and len(folders) > 1:
+        raise ReportError(f"{len(folders)} folders: --out FILE must say where their page goes")
+    page = Path(out) if out else Path(folders[0]) / "report.html"
+    told = run.folder / "summary.json" if run.folder else page.with_suffix(".json")
+    if told.resolve() in {page.resolve(), *(arm.folder.resolve() / "summary.json" for arm in run.arms.values())}:
+        raise ReportError(f"--out {page}: the summary would go to {told}, which is the page or a run's own; choose another name")
+    return page, told
+
+
+def _differences(run: Run, chosen: Roles) -> tuple[dict, list[tuple[str, str]]]:
+    """arm -> what it is compared with -> modality -> Difference; and the pairs that were not evaluated on the same documents."""
     found: dict = {}
+    unmatched = []
     for name, arm in run.arms.items():
-        for control in CONTROLS:
-            other = run.arms.get(control)
-            if other is None or name in (control, "off"):
+        for rival in chosen.against(name):
+            try:
+                own = {m: paired_difference(arm.documents[m], run.arms[rival].documents[m]) for m in MODALITIES
+                       if m in arm.documents and m in run.arms[rival].documents and len(arm.documents[m].keys)}
+            except ValueError:
+                unmatched.append((name, rival))
                 continue
-            for modality in MODALITIES:
-                ours, theirs = arm.documents.get(modality), other.documents.get(modality)
-                if ours is not None and theirs is not None and len(ours.keys):
-                    found.setdefault(name, {}).setdefault(control, {})[modality] = paired_difference(ours, theirs)
-    return found
+            if own:
+                found.setdefault(name, {})[rival] = own
+    return found, unmatched
 
 
-def _figures(run: Run, unigram, differences) -> dict:
+def _passes(run: Run, beside: Sources) -> dict[str, Passes | None]:
+    counted = facts.packing(run, beside.counters)
+    packs = counted["bins"] if run.manifest and counted else beside.packs_count
+    return {name: passes(arm.steps, arm.config, arm.packs[1] or packs) for name, arm in run.arms.items()}
+
+
+def _figures(run: Run, unigram, chosen: Roles, differences, seen) -> dict:
+    plain = next((name for name, arm in run.arms.items() if not arm.has_tables), None)
+    colours = arm_colours(run.arms, plain)
     gaps = {name: g for name, g in facts.gaps(run).items() if any(v is not None for v in g.values())}
-    tables = {name: facts.table_bytes(run, name) for name in run.arms}
-    models = {name: facts.model_bytes(run, name) for name in run.arms}
+    models = {name: arm.model_bytes for name, arm in run.arms.items()}
     hashes = facts.hash_lines(run)
+    ends = sorted({end for told in seen.values() if told for end in told.ends})
+    rivals = [rival for rival in dict.fromkeys((*chosen.baselines, *chosen.controls)) if any(rival in f for f in differences.values())]
     return {
-        "held_out_svg": curves.held_out(run.arms, unigram), "training_svg": curves.training(run.arms),
-        "gap_svg": curves.gap(gaps) if gaps else "",
-        "forest_svg": {control: curves.forest({arm: found[control] for arm, found in differences.items() if control in found},
-                                              control) for control in CONTROLS if any(control in f for f in differences.values())},
-        "memory_svg": bars.memory(tables, models) if any(models.values()) else "",
+        "colours": colours, "held_out_svg": curves.held_out(run.arms, unigram, colours),
+        "training_svg": curves.training(run.arms, colours, ends), "gap_svg": curves.gap(gaps, colours) if gaps else "",
+        "forest_svg": {rival: curves.forest({arm: found[rival] for arm, found in differences.items() if rival in found}, rival, colours)
+                       for rival in rivals},
+        "memory_svg": bars.memory({name: arm.table_bytes for name, arm in run.arms.items()}, models, colours) if any(models.values()) else "",
         "hash_svg": bars.hash_map(hashes) if hashes else "",
     }
-
-
-def _data_sections(run: Run) -> tuple[dict, dict]:
-    """What needs packs, prepared shards and codebooks. A part that is not there is left out, and the page says so."""
-    import omnigram
-
-    found: dict = {"pack_svg": "", "pictures": [], "spectrograms": [], "codebooks": {}, "missing": []}
-    unigram = dict.fromkeys((*MODALITIES, "marker"))
-    paths = {name: run.folder / path for name, path in (run.manifest.get("paths") or {}).items()}
-    try:
-        train, val = omnigram.Packs.load(paths["packs_train"]), omnigram.Packs.load(paths["packs_val"])
-        unigram = unigram_bits(train, val, train.ids)
-        pack = train[packs.interesting(train)]
-        found["pack_svg"], found["pack_legend"] = packs.draw(pack, train.ids), packs.legend(pack)
-        found["pack_documents"] = pack.n_docs
-    except (KeyError, omnigram.OmnigramError) as error:
-        found["missing"].append(f"packs: {_cause(error)}")
-    for kind, key, pairs in (("image", "pictures", media.picture_pairs), ("audio", "spectrograms", media.spectrogram_pairs)):
-        try:
-            codebook = omnigram.Codebook.load(paths[f"codebook_{kind}"])
-            found["codebooks"][kind] = {"health": codebook.health, "size": codebook.size, "levels": codebook.levels,
-                                        "dim": codebook.dim, "quantizer": codebook.quantizer}
-            with omnigram.Prepared(paths["prepared"]) as prepared:
-                policies = (prepared.index.get("config") or {}).get(kind)
-                found[key] = pairs(prepared, codebook, omnigram.Modality(kind, policies))
-        except (KeyError, omnigram.OmnigramError) as error:
-            found["missing"].append(f"{kind} codes: {_cause(error)}")
-    return found, unigram
-
-
-def _cause(error: Exception) -> str:
-    return f"the manifest names no {error.args[0]}" if isinstance(error, KeyError) else str(error)
 
 
 def _documents(run: Run) -> int:
     return max((len(bits.keys) for arm in run.arms.values() for bits in arm.documents.values()), default=0)
 
 
-def _environment(run: Run) -> dict:
-    return run.manifest.get("environment") or {"python": platform.python_version(), "machine": platform.machine()}
-
-
-def _environment_of_templates() -> jinja2.Environment:
+def _templates() -> jinja2.Environment:
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    environment.filters.update(bits=lambda v: "–" if v is None or v != v else f"{v:.3f}",
-                               percent=lambda v: "–" if v is None else f"{100 * v:.1f}\u00a0%",
-                               signed_percent=lambda v: "–" if v is None else f"{100 * v:+.1f}\u00a0%".replace("-", "\u2212"),
-                               count=lambda v: "–" if v is None else f"{v:,.0f}", mib=_mib)
+    environment.filters.update(bits=words.bits, signed=words.signed, percent=words.percent, signed_percent=words.signed_percent,
+                               count=words.count, mib=words.size, seconds=words.seconds, listing=words.listing)
     return environment
-
-
-def _mib(value) -> str:
-    if value is None:
-        return "–"
-    return f"{value / 2**30:.2f} GiB" if value >= 2**30 else f"{value / 2**20:.1f} MiB"
 
 
 def write_whole(path: Path, text: str) -> None:

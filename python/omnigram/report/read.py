@@ -1,4 +1,4 @@
-"""Reads what a run left on disk: the quickstart's manifest, the stages' JSON, and each arm's run folder."""
+"""What one run left in its folder: config, metrics, measures of documents, summary."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from .statistics import DocumentBits
 MODALITIES = ("text", "image", "audio")
 """The three that count; markers (begin, end, row end) are kept apart."""
 ALL_MODALITIES = (*MODALITIES, "marker")
-ARM_ORDER = ("off", "text", "multimodal", "random_row")
+CONTEXT_FREE = ("random_row", "shuffled")
+"""Addressing schemes whose rows say nothing of the n-gram."""
 
 
 class ReportError(Exception):
@@ -35,6 +36,7 @@ class Arm:
     documents: dict[str, DocumentBits]
     """Modality -> bits of each held-out document."""
     config: dict = field(default_factory=dict)
+    environment: dict = field(default_factory=dict)
 
     def val_bits(self, modality: str) -> float | None:
         """Held-out bits a token at the end, over all documents; None where nothing was held out."""
@@ -60,6 +62,48 @@ class Arm:
         return steps, bits
 
     @property
+    def tables(self) -> dict[str, dict]:
+        """The tables this arm reads: name -> its keys."""
+        memory = self.config.get("memory") or {}
+        if memory.get("mode") in ("off", False):  # a bare off is YAML's false
+            return {}
+        tables = self.config.get("tables") or {}
+        return {name: tables[name] for name in memory.get("use") or tables if name in tables}
+
+    @property
+    def schemes(self) -> list[str]:
+        """Addressing schemes of its tables."""
+        return list(dict.fromkeys((table.get("addressing") or {}).get("scheme", "mix64") for table in self.tables.values()))
+
+    @property
+    def has_tables(self) -> bool:
+        return bool(self.tables) if self.config else self.table_bytes > 0
+
+    @property
+    def ignores_context(self) -> bool:
+        return bool(self.schemes) and all(scheme in CONTEXT_FREE for scheme in self.schemes)
+
+    @property
+    def loads_rows(self) -> bool:
+        return bool((self.config.get("memory") or {}).get("load"))
+
+    @property
+    def table_bytes(self) -> int:
+        """Bytes of its tables in host memory."""
+        return int(self.summary.get("table_bytes") or 0)
+
+    @property
+    def model_bytes(self) -> int:
+        """Bytes of its dense parameters."""
+        return int(self.summary.get("model_bytes") or 0)
+
+    @property
+    def packs(self) -> tuple[str | None, int | None]:
+        """Where the training packs lie and how many there are, as the run recorded it."""
+        found = self.environment.get("packs") or {}
+        return found.get("path"), found.get("count")
+
+    @property
     def steps(self) -> int:
         return int(self.metrics["step"][-1]) if len(self.metrics.get("step", ())) else 0
 
@@ -76,7 +120,7 @@ class Arm:
     @property
     def lookup_hidden(self) -> float | None:
         """1 - time waited / time of lookups; None without lookups."""
-        if self.name == "off":
+        if not self.has_tables:
             return None
         value = self.summary.get("lookup_hidden")
         return float(value) if value is not None else self._late("lookup_hidden")
@@ -88,19 +132,6 @@ class Arm:
         late = values[len(values) // 2:]
         late = late[np.isfinite(late)]
         return float(np.median(late)) if len(late) else None
-
-
-@dataclass
-class Run:
-    """Everything a report shows. A stage that did not run is an empty dict."""
-
-    folder: Path
-    manifest: dict
-    stages: dict[str, Any]
-    arms: dict[str, Arm]
-
-    def stage(self, name: str) -> dict:
-        return self.stages.get(name) or {}
 
 
 def last_finite(values) -> float | None:
@@ -173,30 +204,19 @@ def read_arm(folder: Path, name: str) -> Arm:
     metrics = folder / "metrics.jsonl"
     if not metrics.is_file():
         raise ReportError(f"{folder}: no metrics.jsonl, so this is no run folder")
-    summary = folder / "summary.json"
-    return Arm(name, folder, read_json(summary) if summary.is_file() else {}, read_metrics(metrics),
-               read_documents(folder / "eval_documents.csv"), _config(folder / "config.yaml"))
+    return Arm(name, folder, read_json_if(folder / "summary.json"), read_metrics(metrics), read_documents(folder / "eval_documents.csv"),
+               _config(folder / "config.yaml"), read_json_if(folder / "environment.json"))
+
+
+def read_json_if(path: Path) -> dict:
+    return read_json(path) if path.is_file() else {}
 
 
 def _config(path: Path) -> dict:
     if not path.is_file():
         return {}
     import yaml
-    return yaml.safe_load(path.read_text()) or {}
-
-
-def read_run(folder: Path) -> Run:
-    """A folder with quickstart.json and arms/NAME/, or any folder whose sub-folders are run folders."""
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise ReportError(f"{folder}: no such folder")
-    manifest = read_json(folder / "quickstart.json") if (folder / "quickstart.json").is_file() else {}
-    stages = {path.stem: read_json(path) for path in sorted((folder / "stages").glob("*.json"))}
-    parent = folder / "arms" if (folder / "arms").is_dir() else folder
-    found = {path.parent.name: path.parent for path in sorted(parent.glob("*/metrics.jsonl"))}
-    if not found and (folder / "metrics.jsonl").is_file():
-        found = {folder.name: folder}
-    if not found:
-        raise ReportError(f"{folder}: no run folder in it (arms/NAME/metrics.jsonl)")
-    order = [name for name in ARM_ORDER if name in found] + [name for name in found if name not in ARM_ORDER]
-    return Run(folder, manifest, stages, {name: read_arm(found[name], name) for name in order})
+    try:
+        return yaml.safe_load(path.read_text()) or {}
+    except yaml.YAMLError as error:
+        raise ReportError(f"{path}: not YAML: {error}") from error

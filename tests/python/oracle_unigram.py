@@ -1,4 +1,4 @@
-"""The unigram control: what a model that knows only how often each code occurs would pay."""
+"""The unigram control by numpy: what a model that knows only how often each code occurs would pay."""
 
 from __future__ import annotations
 
