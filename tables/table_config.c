@@ -230,8 +230,8 @@ static og_status read_parts(const og_config *map, const og_id_map *ids, og_table
     return OG_OK;
 }
 
-og_status og_table_read(const og_config *map, const og_id_map *ids, const char *const *codebooks, int32_t n_codebooks,
-                        og_table *out, og_error *err) {
+og_status og_table_read(const og_config *map, const og_id_map *ids, const og_books *books, og_table *out,
+                        og_error *err) {
     if (og_config_kind(map) != OG_CONFIG_MAP)
         return og_fail(err, OG_EINVAL, "%s: a table is a map, such as {stencil: lags, modality: text, dim: 64}",
                        OG_WHERE(map));
@@ -251,7 +251,7 @@ og_status og_table_read(const og_config *map, const og_id_map *ids, const char *
         part->column = table.info.n_columns;
         table.info.n_columns += l->n_columns;
     }
-    if (status == OG_OK) status = og_table_describe(&table, map, ids, codebooks, n_codebooks, err);
+    if (status == OG_OK) status = og_table_describe(&table, map, ids, books, err);
     if (status != OG_OK) {
         og_table_release(&table);
         return status;

@@ -61,14 +61,24 @@ static og_status add_stencil(text *t, const og_table *table, const og_config *ma
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-static og_status add_codebooks(text *t, const char *const *codebooks, int32_t n, og_error *err) {
-    const char **sorted = og_alloc(n, sizeof *sorted); /* the order in which a corpus names them means nothing */
-    if (!sorted) return og_fail(err, OG_ENOMEM, "no memory for %d fingerprints", n);
+/* Whether table keys of the modalities in `sources` are of codebook i. */
+static int counts(const og_books *books, int32_t i, uint32_t sources) {
+    uint32_t known = 0;
+    for (int32_t k = 0; books->modalities && k < books->n; k++)
+        if (books->modalities[k] >= 0 && books->modalities[k] < OG_MARKER) known |= 1u << books->modalities[k];
+    int32_t modality = books->modalities ? books->modalities[i] : -1;
+    if (modality >= 0 && modality < OG_MARKER) return sources >> modality & 1;
+    return (sources & ~known & ~(1u << OG_TEXT)) != 0;
+}
+
+static og_status add_codebooks(text *t, const og_books *books, uint32_t sources, og_error *err) {
+    const char **sorted = og_alloc(books->n, sizeof *sorted); /* the order in which a corpus names them means nothing */
+    int32_t n = 0;
+    if (!sorted) return og_fail(err, OG_ENOMEM, "no memory for %d fingerprints", books->n);
+    for (int32_t i = 0; i < books->n; i++)
+        if (counts(books, i, sources)) sorted[n++] = books->fingerprints[i];
+    if (n) qsort(sorted, (size_t)n, sizeof *sorted, by_text);
     og_status status = OG_OK;
-    if (n) {
-        memcpy(sorted, codebooks, (size_t)n * sizeof *sorted);
-        qsort(sorted, (size_t)n, sizeof *sorted, by_text);
-    }
     for (int32_t i = 0; i < n && status == OG_OK; i++) {
         status = add(t, i ? ",\"" : "\"", err);
         if (status == OG_OK) status = add(t, sorted[i], err);
@@ -79,7 +89,7 @@ static og_status add_codebooks(text *t, const char *const *codebooks, int32_t n,
 }
 
 static og_status describe(text *t, const og_table *table, const og_config *map, const og_id_map *ids,
-                          const char *const *codebooks, int32_t n_codebooks, og_error *err) {
+                          const og_books *books, og_error *err) {
     uint32_t sources = 0;
     OG_TRY(add(t, "{\"addressing\":[", err));
     for (int32_t p = 0; p < table->n_parts; p++) {
@@ -102,15 +112,15 @@ static og_status describe(text *t, const og_table *table, const og_config *map, 
         OG_TRY(add(t, line, err));
     }
     OG_TRY(add(t, "},\"codebooks\":[", err));
-    if (sources & ~(1u << OG_TEXT)) OG_TRY(add_codebooks(t, codebooks, n_codebooks, err));
+    OG_TRY(add_codebooks(t, books, sources, err));
     return add(t, "]}", err);
 }
 
-og_status og_table_describe(og_table *table, const og_config *map, const og_id_map *ids, const char *const *codebooks,
-                            int32_t n_codebooks, og_error *err) {
+og_status og_table_describe(og_table *table, const og_config *map, const og_id_map *ids, const og_books *books,
+                            og_error *err) {
     text t = {0};
     og_config *tree = NULL;
-    og_status status = describe(&t, table, map, ids, codebooks, n_codebooks, err);
+    og_status status = describe(&t, table, map, ids, books, err);
     if (status == OG_OK) status = og_config_from_json(t.at, t.n, "table description", &tree, err);
     if (status == OG_OK) status = og_config_to_json(tree, &table->description, err);
     if (status == OG_OK)

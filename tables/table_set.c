@@ -29,13 +29,12 @@ static void place_columns(og_table_set *set) {
     }
 }
 
-static og_status read_tables(og_table_set *set, const og_config *tables, const char *const *codebooks,
-                             int32_t n_codebooks, og_error *err) {
+static og_status read_tables(og_table_set *set, const og_config *tables, const og_books *books, og_error *err) {
     int64_t n = og_config_size(tables);
     for (int64_t i = 0; i < n; i++) {
         og_table *table = &set->tables[i];
         const char *name = og_config_key_at(tables, i);
-        og_status status = og_table_read(og_config_at(tables, i), &set->ids, codebooks, n_codebooks, table, err);
+        og_status status = og_table_read(og_config_at(tables, i), &set->ids, books, table, err);
         if (status != OG_OK) return og_fail_at(err, status, "table %.60s", name);
         set->n_tables++;
         table->name = og_copy_string(name);
@@ -48,7 +47,7 @@ static og_status read_tables(og_table_set *set, const og_config *tables, const c
 }
 
 og_status og_table_set_new(const og_config *tables, const og_id_map *ids, const char *const *codebooks,
-                           int32_t n_codebooks, og_table_set **out, og_error *err) {
+                           const int32_t *modalities, int32_t n_codebooks, og_table_set **out, og_error *err) {
     OG_TRY(og_id_map_check(ids, err));
     if (tables && og_config_kind(tables) != OG_CONFIG_MAP)
         return og_fail(err, OG_EINVAL, "%s: tables is a map from names to tables", OG_WHERE(tables));
@@ -59,7 +58,8 @@ og_status og_table_set_new(const og_config *tables, const og_id_map *ids, const 
         return og_fail(err, OG_ENOMEM, "no memory for a table set");
     }
     set->ids = *ids;
-    og_status status = read_tables(set, tables, codebooks, n_codebooks, err);
+    const og_books books = {codebooks, modalities, n_codebooks};
+    og_status status = read_tables(set, tables, &books, err);
     if (status == OG_OK) {
         set->columns = og_alloc(set->n_columns, sizeof *set->columns);
         if (!set->columns) status = og_fail(err, OG_ENOMEM, "no memory for %d columns", set->n_columns);

@@ -34,10 +34,16 @@ struct og_table_set {
     int32_t order_max, width_max, part_columns_max; /* sizes of a worker's scratch */
 };
 
+typedef struct og_books { /* of the corpus */
+    const char *const *fingerprints;
+    const int32_t *modalities; /* NULL: unknown */
+    int32_t n;
+} og_books;
+
 /* table_config.c: the parts and sizes of one table from its map; columns are numbered from
  * *n_columns. */
-og_status og_table_read(const og_config *map, const og_id_map *ids, const char *const *codebooks, int32_t n_codebooks,
-                        og_table *out, og_error *err);
+og_status og_table_read(const og_config *map, const og_id_map *ids, const og_books *books, og_table *out,
+                        og_error *err);
 void og_table_release(og_table *table);
 /* table_rows.c: scratch of one worker, and the filled windows of one part for tokens first .. first
  * + n - 1 of document doc. */
@@ -54,7 +60,7 @@ int og_part_windows(const og_part *part, const og_pack *pack, const og_id_map *i
                     int64_t n, const og_table_scratch *s, og_cells *cells);
 
 /* table_describe.c */
-og_status og_table_describe(og_table *table, const og_config *map, const og_id_map *ids, const char *const *codebooks,
-                            int32_t n_codebooks, og_error *err);
+og_status og_table_describe(og_table *table, const og_config *map, const og_id_map *ids, const og_books *books,
+                            og_error *err);
 
 #endif

@@ -42,10 +42,16 @@ static og_status make_set(og_memory *m, const og_config *merged, og_error *err) 
     OG_TRY(choose_tables(merged, m->options.use, &tables, err));
     int32_t n = og_packs_codebook_count(m->packs);
     const char **codebooks = og_alloc(n, sizeof *codebooks);
-    og_status status = codebooks ? OG_OK : og_fail(err, OG_ENOMEM, "tables: no memory");
-    for (int32_t i = 0; status == OG_OK && i < n; i++) codebooks[i] = og_packs_codebook(m->packs, i);
-    if (status == OG_OK) status = og_table_set_new(tables, og_packs_ids(m->packs), codebooks, n, &m->set, err);
+    int32_t *modalities = og_alloc(n, sizeof *modalities);
+    og_status status = codebooks && modalities ? OG_OK : og_fail(err, OG_ENOMEM, "tables: no memory");
+    for (int32_t i = 0; status == OG_OK && i < n; i++) {
+        codebooks[i] = og_packs_codebook(m->packs, i);
+        modalities[i] = og_packs_codebook_modality(m->packs, i);
+    }
+    if (status == OG_OK)
+        status = og_table_set_new(tables, og_packs_ids(m->packs), codebooks, modalities, n, &m->set, err);
     og_release(codebooks);
+    og_release(modalities);
     og_config_free(tables);
     return status;
 }

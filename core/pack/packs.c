@@ -29,6 +29,13 @@ int32_t og_packs_codebook_count(const og_packs *packs) { return packs->n_codeboo
 const char *og_packs_codebook(const og_packs *packs, int32_t i) {
     return i >= 0 && i < packs->n_codebooks ? packs->codebooks[i] : NULL;
 }
+int32_t og_packs_codebook_modality(const og_packs *packs, int32_t i) {
+    for (int64_t s = 0; i >= 0 && s < packs->n_segments; s++)
+        if (packs->segments[s].codebook == i &&
+            (packs->segments[s].modality == OG_IMAGE || packs->segments[s].modality == OG_AUDIO))
+            return packs->segments[s].modality;
+    return -1;
+}
 const og_config *og_packs_counters(const og_packs *packs) { return packs->counters; }
 const char *og_packs_path(const og_packs *packs) { return packs->path; }
 

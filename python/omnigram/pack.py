@@ -301,6 +301,11 @@ class Packs(Handle):
         return [text(lib.og_packs_codebook(self.pointer, i)) for i in range(lib.og_packs_codebook_count(self.pointer))]
 
     @property
+    def codebook_modalities(self) -> list[int]:
+        """Of each codebook: IMAGE, AUDIO, or -1 where the packs have no item of it."""
+        return [lib.og_packs_codebook_modality(self.pointer, i) for i in range(lib.og_packs_codebook_count(self.pointer))]
+
+    @property
     def counters(self) -> dict:
         """What was read, kept, cut, dropped by cause; fill, bins, lower_bound."""
         return node_value(lib.og_packs_counters(self.pointer)) or {}

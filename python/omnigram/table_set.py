@@ -42,13 +42,19 @@ def stencils() -> dict[str, str]:
 
 
 class TableSet(Handle):
-    """The tables that a config names, for an id map and the codebooks (fingerprints) their keys are made of."""
+    """The tables that a config names, for an id map and the codebooks (fingerprints) their keys are made of.
 
-    def __init__(self, tables: Config | Mapping, ids: Ids, codebooks: Sequence[str] = ()):
+    modalities: of each codebook (IMAGE, AUDIO; -1 unknown), as Packs.codebook_modalities gives them: a table's fingerprint
+    then holds only those of the modalities in its keys. Without them it holds all, unless its keys are text alone."""
+
+    def __init__(self, tables: Config | Mapping, ids: Ids, codebooks: Sequence[str] = (), modalities: Sequence[int] | None = None):
         names = [ffi.new("char[]", as_text(c, f"codebooks[{i}]")) for i, c in enumerate(codebooks)]
         array = ffi.new("char *[]", names or [ffi.NULL])
+        if modalities is not None and len(modalities) != len(names):
+            raise ValueError(f"modalities: {len(modalities)} for {len(names)} codebooks")
+        of = ffi.NULL if modalities is None else ffi.new("int32_t[]", [*map(int, modalities), -1])
         out = ffi.new("og_table_set **")
-        call(lib.og_table_set_new, as_config(tables).pointer, instance(ids, Ids, "ids").struct, array, len(names), out)
+        call(lib.og_table_set_new, as_config(tables).pointer, instance(ids, Ids, "ids").struct, array, of, len(names), out)
         self._own(out[0], lib.og_table_set_free)
 
     @property

@@ -20,7 +20,7 @@ static void look_up(const og_packs *packs) {
     og_config *config;
     og_table_set *set = NULL;
     HOLDS(og_config_from_yaml(tables, (int64_t)strlen(tables), "tables", &config, &err) == OG_OK);
-    if (og_table_set_new(config, og_packs_ids(packs), NULL, 0, &set, &err) != OG_OK)
+    if (og_table_set_new(config, og_packs_ids(packs), NULL, NULL, 0, &set, &err) != OG_OK)
         set = NULL; /* ids without audio, say */
     for (int64_t i = 0; i < og_packs_count(packs) && i < 64; i++) {
         og_pack pack;

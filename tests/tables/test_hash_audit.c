@@ -198,7 +198,7 @@ static void test_corpus(void) {
     const char *yaml = "{a: {orders: [1, 2], addressing: {rows: 1000000}}, b: {orders: [2], "
                        "addressing: {rows: 1}}}";
     CHECK_OK(og_config_from_yaml(yaml, (int64_t)strlen(yaml), "t", &config, &err));
-    CHECK_OK(og_table_set_new(config, &ids, NULL, 0, &set, &err));
+    CHECK_OK(og_table_set_new(config, &ids, NULL, NULL, 0, &set, &err));
     og_corpus_column c[2];
     CHECK_OK(og_hash_corpus(set, 0, packs, c, &err));
     CHECK(c[0].ngrams == 5 && c[0].distinct == 3 && c[0].used == 3 && c[0].most == 2 && c[0].collided == 0);

@@ -30,7 +30,7 @@ static og_table_set *set_of(const og_packs *packs) {
     og_config *config;
     og_table_set *set;
     CHECK_OK(og_config_from_yaml(yaml, (int64_t)strlen(yaml), "tables.yaml", &config, &err));
-    CHECK_OK(og_table_set_new(config, og_packs_ids(packs), books, 2, &set, &err));
+    CHECK_OK(og_table_set_new(config, og_packs_ids(packs), books, NULL, 2, &set, &err));
     og_config_free(config);
     return set;
 }

@@ -17,7 +17,7 @@ static og_config *config_of(const char *yaml) {
 static og_status set_of(const char *yaml, const og_packs *packs, og_table_set **set) {
     static const char *const books[] = {"aa11", "bb22"};
     og_config *config = config_of(yaml);
-    og_status status = og_table_set_new(config, og_packs_ids(packs), books, 2, set, &err);
+    og_status status = og_table_set_new(config, og_packs_ids(packs), books, NULL, 2, set, &err);
     og_config_free(config);
     return status;
 }

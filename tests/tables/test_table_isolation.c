@@ -80,7 +80,7 @@ static og_table_set *set_of(const char *stencil, const char *scheme, int leak, c
     const char *books[] = {"aa11", "bb22"};
     CHECK_OK(og_config_from_yaml(yaml, (int64_t)strlen(yaml), scheme, &config, &err));
     err.message[0] = 0;
-    if (og_table_set_new(config, og_packs_ids(packs), books, 2, &set, &err) != OG_OK) set = NULL;
+    if (og_table_set_new(config, og_packs_ids(packs), books, NULL, 2, &set, &err) != OG_OK) set = NULL;
     og_config_free(config);
     return set;
 }

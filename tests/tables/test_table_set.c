@@ -20,7 +20,7 @@ static og_status try_set(const char *yaml, const char *const *codebooks, int32_t
     og_config *config;
     og_id_map ids = ids_of();
     CHECK_OK(og_config_from_yaml(yaml, (int64_t)strlen(yaml), "tables.yaml", &config, &err));
-    og_status status = og_table_set_new(config, &ids, codebooks, n, set, &err);
+    og_status status = og_table_set_new(config, &ids, codebooks, NULL, n, set, &err);
     og_config_free(config);
     return status;
 }
@@ -299,7 +299,41 @@ static void test_fills_and_breaks(void) {
     og_packs_free(packs);
 }
 
+/* A table records the codebooks of its own modalities: another audio codebook leaves an image table as it was. */
+static void test_codebooks_by_modality(void) {
+    static const char yaml[] =
+        "image: {stencil: grid, cells: [[W]], addressing: {rows: 50}}\n"
+        "audio: {modality: audio, orders: [2], addressing: {rows: 50}}\n"
+        "both: {stencil: cross, modality: image, from: audio, orders: [2], addressing: {rows: 50}}\n";
+    static const int32_t known[] = {OG_IMAGE, OG_AUDIO}, one[] = {OG_IMAGE, -1};
+    static const char *const other[] = {"aa11", "cc33"};
+    og_config *config;
+    og_table_set *a, *b, *c;
+    og_id_map ids = ids_of();
+    CHECK_OK(og_config_from_yaml(yaml, (int64_t)strlen(yaml), "tables.yaml", &config, &err));
+    CHECK_OK(og_table_set_new(config, &ids, books, known, 2, &a, &err));
+    CHECK_OK(og_table_set_new(config, &ids, other, known, 2, &b, &err));
+    CHECK_OK(og_table_set_new(config, &ids, books, one, 2, &c, &err)); /* packs without a sound: the same */
+    for (int32_t t = 0; t < 3; t++) {
+        const char *print = og_table_set_info(a, t)->fingerprint;
+        CHECK((strcmp(print, og_table_set_info(b, t)->fingerprint) == 0) == (t == 0));
+        CHECK(strcmp(print, og_table_set_info(c, t)->fingerprint) == 0);
+    }
+    CHECK(strstr(og_table_set_info(a, 0)->description, "\"codebooks\":[\"aa11\"]") &&
+          strstr(og_table_set_info(a, 2)->description, "\"codebooks\":[\"aa11\",\"bb22\"]"));
+    og_table_set_free(a);
+    og_table_set_free(b);
+    og_table_set_free(c);
+    og_config_free(config);
+    og_pack pack;
+    og_packs *packs = pack_of("t3 i1x2 | t2", 64, &pack);
+    CHECK(og_packs_codebook_modality(packs, 0) == OG_IMAGE && og_packs_codebook_modality(packs, 1) == -1 &&
+          og_packs_codebook_modality(packs, 9) == -1 && og_packs_codebook_modality(packs, -1) == -1);
+    og_packs_free(packs);
+}
+
 int main(void) {
+    test_codebooks_by_modality();
     test_columns();
     test_rows_are_the_addressing();
     test_context_is_lacking_n_minus_1_times();

@@ -23,7 +23,7 @@ static og_status whole_life(const char *yaml, const og_packs *packs, int64_t *ro
     const char *books[] = {"aa11", "bb22"};
     const og_hash_options options = {.edits = 10, .contexts = 1, .samples = 100};
     og_status status = og_config_from_yaml(yaml, (int64_t)strlen(yaml), "tables", &config, &err);
-    if (status == OG_OK) status = og_table_set_new(config, og_packs_ids(packs), books, 2, &set, &err);
+    if (status == OG_OK) status = og_table_set_new(config, og_packs_ids(packs), books, NULL, 2, &set, &err);
     if (status == OG_OK) status = og_packs_get(packs, 0, &pack, &err);
     if (status == OG_OK) status = og_table_set_rows(set, &pack, NULL, rows, &err);
     if (status == OG_OK) status = og_hash_audit_table(set, 0, 0, &options, NULL, &report, &err);

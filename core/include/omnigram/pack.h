@@ -172,6 +172,8 @@ OG_API int64_t og_packs_capacity(const og_packs *packs);
 OG_API const og_id_map *og_packs_ids(const og_packs *packs);
 OG_API int32_t og_packs_codebook_count(const og_packs *packs);
 OG_API const char *og_packs_codebook(const og_packs *packs, int32_t i);
+/* OG_IMAGE, OG_AUDIO: what its segments are; -1 where the packs have none of it. Looks at every segment. */
+OG_API int32_t og_packs_codebook_modality(const og_packs *packs, int32_t i);
 /* Those of the documents and "packing": {fill, bins, lower_bound, documents, tokens, images: {read, kept, cut, dropped:
  * {cause}}}. */
 OG_API const og_config *og_packs_counters(const og_packs *packs);

@@ -51,11 +51,14 @@ typedef struct og_table_info {
     int32_t dtype;
     const char *fingerprint; /* SHA-256 of description */
     const char *description; /* canonical JSON: scheme, stencil, constants, codes and levels of the modalities in its
-                              * keys and, unless that is text alone, the codebooks */
+                              * keys and the codebooks of those */
 } og_table_info;
-/* codebooks: n fingerprints as og_packs_codebook gives them. */
+/* codebooks: n fingerprints as og_packs_codebook gives them; modalities: of each as og_packs_codebook_modality gives
+ * it, or NULL: none is known. A table records those of the modalities in its keys; one of an unknown modality counts
+ * for those that have no known one. */
 OG_API og_status og_table_set_new(const og_config *tables, const og_id_map *ids, const char *const *codebooks,
-                                  int32_t n_codebooks, og_table_set **out, og_error *err) OG_MUST_USE;
+                                  const int32_t *modalities, int32_t n_codebooks, og_table_set **out,
+                                  og_error *err) OG_MUST_USE;
 OG_API void og_table_set_free(og_table_set *set);
 OG_API int32_t og_table_set_count(const og_table_set *set);
 OG_API const og_table_info *og_table_set_info(const og_table_set *set, int32_t i);
