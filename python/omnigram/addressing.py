@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._array import as_array, instance, optional
 from ._ffi import ffi, lib, text
@@ -140,7 +141,8 @@ class Addressing(Handle):
         """SHA-256 of the description, 64 hexadecimal digits."""
         return text(lib.og_addr_fingerprint(self.pointer))
 
-    def rows(self, codes, doc_starts=None, *, marks=None, modality=None, history: History | None = None,
+    def rows(self, codes: ArrayLike, doc_starts: ArrayLike | None = None, *, marks: ArrayLike | None = None,
+             modality: ArrayLike | None = None, history: History | None = None,
              pool: Pool | None = None) -> np.ndarray:
         """Row ids int64 [T, C] of codes [T] or [T, width]; ROW_NONE (-1) where an n-gram does not exist.
 
@@ -150,7 +152,8 @@ class Addressing(Handle):
         """
         return self._map(codes, doc_starts, marks, modality, history, pool, False).rows
 
-    def map(self, codes, doc_starts=None, *, marks=None, modality=None, history: History | None = None,
+    def map(self, codes: ArrayLike, doc_starts: ArrayLike | None = None, *, marks: ArrayLike | None = None,
+             modality: ArrayLike | None = None, history: History | None = None,
             pool: Pool | None = None) -> AddressResult:
         """As rows(), with live flags (LongCat) and sign rows (modded-nanogpt) where the scheme has them."""
         return self._map(codes, doc_starts, marks, modality, history, pool, True)
@@ -200,7 +203,8 @@ class History:
         with self.lock:
             self._history = lib.og_history_reset(self._memory, window, self.addressing.width)
 
-    def push(self, codes, doc_starts=None, *, marks=None, modality=None) -> None:
+    def push(self, codes: ArrayLike, doc_starts: ArrayLike | None = None, *, marks: ArrayLike | None = None,
+             modality: ArrayLike | None = None) -> None:
         """Puts codes into the past without computing anything (oldest first)."""
         stream = Stream(codes, self.addressing.width, doc_starts, marks, modality, True)
         with self.lock:

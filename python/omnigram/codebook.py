@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._array import as_array, as_path, as_text, one_of
 from ._ffi import ffi, lib, text
@@ -28,7 +29,7 @@ def quantizers() -> dict[str, str]:
 class Codebook(Handle):
     """codes float32 [levels, size, dim] with what made the vectors and a fingerprint of both."""
 
-    def __init__(self, quantizer: str, modality: str, codes, preprocess: Mapping | None = None):
+    def __init__(self, quantizer: str, modality: str, codes: ArrayLike, preprocess: Mapping | None = None):
         codes = as_array(codes, np.float32, "codes", 3)
         named, number = as_text(quantizer, "quantizer"), one_of(modality, MODALITIES, "modality")
         tree = ffi.new("og_config **")
@@ -91,7 +92,7 @@ class Codebook(Handle):
     def health(self) -> dict:
         return node_value(self.pointer.health) or {}
 
-    def encode(self, vectors, pool: Pool | None = None) -> np.ndarray:
+    def encode(self, vectors: ArrayLike, pool: Pool | None = None) -> np.ndarray:
         """Codes int32 [n, levels] of vectors float32 [n, dim]; the same for any batch and pool; -1 for what is not finite."""
         vectors = as_array(vectors, np.float32, "vectors", 2)
         self._check_dim(vectors.shape[1])
@@ -100,7 +101,7 @@ class Codebook(Handle):
              pointer_to(codes, "int32_t *"), ffi.NULL, pool_pointer(pool))
         return codes
 
-    def decode(self, codes) -> np.ndarray:
+    def decode(self, codes: ArrayLike) -> np.ndarray:
         """Vectors float32 [n, dim] of codes int32 [n, levels]."""
         codes = as_array(codes, np.int32, "codes")
         codes = codes[:, None] if codes.ndim == 1 and self.levels == 1 else codes

@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._array import I32, as_array, as_int, instance
 from ._ffi import ffi, lib
@@ -40,7 +42,7 @@ class Ticket:
     def __init__(self, lookup: Lookup, number: int, result):
         self._lookup, self._number, self._result, self._done = lookup, number, result, False
 
-    def wait(self):
+    def wait(self) -> Any:
         """The output [n, width]: what `into` was, else a numpy array (f32, f16) or a Tensor (bf16)."""
         if not self._done:
             self._lookup._call(lib.og_lookup_wait, self._number)
@@ -98,7 +100,7 @@ class Lookup(Handle):
         """Values of one output row: the sum over the columns of their tables' dim."""
         return self._width
 
-    def submit(self, rows, into=None) -> Ticket:
+    def submit(self, rows: ArrayLike, into: Any = None) -> Ticket:
         """Starts a lookup of row ids int64 [n, columns] ([n] for one column); ROW_NONE gives exact zeros.
 
         into: caller's memory [n, width] of the output's dtype (numpy, Tensor, torch; host, compact), written without a
@@ -122,7 +124,7 @@ class Lookup(Handle):
             flight.tickets.pop(old, None)
         return Ticket(self, number, result)
 
-    def __call__(self, rows, into=None):
+    def __call__(self, rows: ArrayLike, into: Any = None) -> Any:
         """The same on this thread, at once: the output."""
         rows = self._rows(rows)
         result, memory = self._output(rows.shape[0], into)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._array import I32, as_array, as_int, as_path, as_text, instance, one_of
 from ._ffi import ffi, lib, text
@@ -85,7 +86,7 @@ class DocumentsBuilder(Handle):
         with self._lock:
             call(lib.og_documents_begin, self.pointer, as_int(shard, "shard"), as_int(index, "index"))
 
-    def item(self, modality: int, codes, *, codebook: int = -1) -> None:
+    def item(self, modality: int, codes: ArrayLike, *, codebook: int = -1) -> None:
         """codes, local to the modality: text [n]; image [rows, columns]; audio [frames] or [frames, levels]."""
         codes = as_array(codes, np.int32, "codes")
         modality, codebook = as_int(modality, "modality", I32), as_int(codebook, "codebook", I32)
@@ -183,7 +184,7 @@ _METHODS = {"best_fit": lib.OG_PACK_BEST_FIT, "first_fit": lib.OG_PACK_FIRST_FIT
             "none": lib.OG_PACK_NONE}
 
 
-def pack_lengths(lengths, capacity: int, method: str = "best_fit") -> Plan:
+def pack_lengths(lengths: ArrayLike, capacity: int, method: str = "best_fit") -> Plan:
     """Packs bare lengths [n] (each 1 .. capacity) into bins. InvalidError names index, value and limit."""
     one_of(method, list(_METHODS), "method")
     lengths = as_array(lengths, np.int64, "lengths", 1)

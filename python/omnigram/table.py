@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._array import I32, U64, as_array, as_float, as_int, as_path, as_text, instance, one_of
 from ._ffi import ffi, lib
@@ -77,14 +78,14 @@ class Table(Handle):
     def __len__(self) -> int:
         return self.rows
 
-    def read(self, rows) -> np.ndarray:
+    def read(self, rows: ArrayLike) -> np.ndarray:
         """float32 [n, dim] of rows [n]. InvalidError names an id out of range and its position."""
         rows = as_array(rows, np.int64, "rows", 1)
         values = np.empty((rows.shape[0], self.dim), np.float32)
         call(lib.og_store_read, self.pointer, pointer_to(rows, "int64_t *"), rows.shape[0], pointer_to(values, "float *"))
         return values
 
-    def write(self, rows, values) -> None:
+    def write(self, rows: ArrayLike, values: ArrayLike) -> None:
         """Rounds values float32 [n, dim] into rows [n]."""
         rows = as_array(rows, np.int64, "rows", 1)
         values = as_array(values, np.float32, "values", 2)
@@ -93,7 +94,7 @@ class Table(Handle):
         self._check_writable()
         call(lib.og_store_write, self.pointer, pointer_to(rows, "int64_t *"), rows.shape[0], pointer_to(values, "float *"))
 
-    def __getitem__(self, row):
+    def __getitem__(self, row: int | slice | ArrayLike) -> np.ndarray:
         """table[i] -> float32 [dim]; table[a:b] or table[ids] -> [n, dim]."""
         if isinstance(row, slice):
             return self.read(np.arange(*row.indices(self.rows), dtype=np.int64))
@@ -161,7 +162,7 @@ class RowOptimizer:
         """f32 values of state that a row of dim values needs (Table's `state`)."""
         return lib.og_update_state(self._KINDS[self.kind], as_int(dim, "dim"))
 
-    def apply(self, table: Table, rows, grads, *, step: int, grad_scale: float = 1.0, pool: Pool | None = None) -> None:
+    def apply(self, table: Table, rows: ArrayLike, grads: ArrayLike, *, step: int, grad_scale: float = 1.0, pool: Pool | None = None) -> None:
         """grads float32 [n, dim] of rows [n] (ROW_NONE is skipped) are summed per row in order and applied once.
 
         step counts from 1. Other rows do not change by a bit; the same bits for any pool.

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._array import as_array, as_int, as_path, instance
 from ._ffi import ffi, lib, text
@@ -46,7 +47,8 @@ class Tokenizer(Handle):
         owner = ffi.gc(ids[0], lib.og_release)
         return view(owner, owner, (n[0],), "<i4").copy()
 
-    def decode(self, ids) -> str:
+    def decode(self, ids: ArrayLike) -> str:
+        """Text of ids int32 [n]; InvalidError names an id out of range."""
         ids = as_array(ids, np.int32, "ids", 1)
         out = ffi.new("char **")
         call(lib.og_tokenizer_decode, self.pointer, pointer_to(ids, "int32_t *"), ids.shape[0], out)
