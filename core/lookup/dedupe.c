@@ -20,6 +20,22 @@ static int ranks(uint64_t range, int64_t n) {
     return each < 32 || (each < 128 && range < UINT64_C(1) << 22);
 }
 
+enum { PARTS_MOST = 8192, PARTS_LEAST_IDS = 4096 };
+
+/* Parts of a range that is too long for one bitmap. 0: so long that most parts would be empty, or too few ids. */
+static int in_parts(int64_t n, int64_t least, uint64_t range, void *scratch, og_rank_parts *out) {
+    int position_bits = bits_of((uint64_t)n - 1), low = 32 - position_bits;
+    if (low > 15) low = 15;
+    if (n < PARTS_LEAST_IDS || low < 6 || range >> low >= PARTS_MOST) return 0;
+    *out = (og_rank_parts){.least = least,
+                           .parts = (int64_t)(range >> low) + 1,
+                           .low = low,
+                           .position_bits = position_bits,
+                           .start = scratch,
+                           .entry = (uint32_t *)scratch + PARTS_MOST};
+    return 1;
+}
+
 /* Digits of equal width. More bits mean fewer passes, but a short batch does not pay for clearing 2,048 counters. */
 static int digit_bits(int64_t n, int bits, int *passes) {
     int most = n < SMALL ? SMALL_DIGIT : DIGIT;
@@ -138,6 +154,9 @@ int64_t og_dedupe(const int64_t *ids, int64_t n, int64_t *distinct, int64_t *inv
     if (ranks(range, n))
         return og_row_ops_of(og_cpu_level())
             ->rank(ids, n, least, scratch, (int64_t)(range / 64) + 1, distinct, inverse);
+    og_rank_parts parts;
+    if (in_parts(n, least, range, scratch, &parts))
+        return og_row_ops_of(og_cpu_level())->rank_parts(ids, n, &parts, distinct, inverse);
     og_sorted sorted = sort_range(ids, n, least, range, scratch);
     int64_t d = 0;
     uint64_t last = og_sorted_id(&sorted, 0);

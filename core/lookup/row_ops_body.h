@@ -204,6 +204,7 @@ const og_row_ops OG_OPS = {
     .outside = outside,
     .draw = draw,
     .rank = rank,
+    .rank_parts = rank_parts,
     .convert = {{NULL, f32_to_bf16, f32_to_f16},
                 {bf16_to_f32, NULL, bf16_to_f16},
                 {f16_to_f32, f16_to_bf16, NULL},

@@ -56,7 +56,39 @@ static void levels_agree(void) {
     og_release(words);
 }
 
+/* Ranges ranked in parts: even ids, all in the first and last part, the longest range that is, and the first that is
+ * not. */
+static void parts_hold(void) {
+    enum { N = 6000, PARTS = 40 };
+    int64_t *ids = og_alloc(N, 8), *out = og_alloc(4 * N, 8);
+    uint32_t *scratch = og_alloc(N + PARTS, 4);
+    const int64_t ranges[] = {INT64_C(1) << 22, INT64_C(1) << 26, (INT64_C(8192) << 15) - 1, (INT64_C(8192) << 15) + 1};
+    for (int r = 0; r < 4; r++)
+        for (int skew = 0; skew < 3; skew++) {
+            for (int64_t i = 0; i < N; i++) {
+                uint64_t at = og_random_below(6, (uint64_t)i, skew ? 3000 : (uint64_t)ranges[r]);
+                ids[i] = -77 + (skew == 2 && i % 2 ? ranges[r] - 1 - (int64_t)at : (int64_t)at);
+            }
+            ids[17] = -77;
+            ids[N - 1] = ranges[r] - 78;
+            holds(ids, N);
+        }
+    for (int64_t i = 0; i < N; i++) ids[i] = -77 + (int64_t)og_random_below(7, (uint64_t)i, (uint64_t)PARTS << 13);
+    const og_rank_parts parts = {-77, PARTS, 13, 13, scratch, scratch + PARTS};
+    int64_t want = og_row_ops_of(OG_LEVEL_C)->rank_parts(ids, N, &parts, out, out + N);
+    for (int32_t level = OG_LEVEL_AVX2; level <= OG_LEVEL_AVX512; level++) {
+        const og_row_ops *ops = og_row_ops_of(level);
+        if (!ops) continue;
+        CHECK(ops->rank_parts(ids, N, &parts, out + 2 * N, out + 3 * N) == want);
+        CHECK(memcmp(out, out + 2 * N, (size_t)want * 8) == 0 && memcmp(out + N, out + 3 * N, N * 8) == 0);
+    }
+    og_release(ids);
+    og_release(out);
+    og_release(scratch);
+}
+
 int main(void) {
+    parts_hold();
     levels_agree();
     const int64_t sizes[] = {0, 1, 2, 3, 100, 4097, 100000};
     enum { MOST = 100000 };
