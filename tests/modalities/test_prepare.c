@@ -259,7 +259,7 @@ static void test_bad_items(void) {
 
 static void test_config(void) {
     refuse("bad_item: skip", OG_EINVAL, "dataset");
-    refuse("dataset: {documents: 3}", OG_EINVAL, "no name");
+    refuse("dataset: {documents: 3}", OG_EINVAL, "dataset.name: missing");
     refuse("dataset: {name: tuxpant}", OG_EINVAL, "nearest: tuxpaint");
     refuse("dataset: {name: synthetic, documents: 2}\nimage: {pach: 3}", OG_EINVAL, "patch");
     refuse("dataset: {name: synthetic, documents: 2}\nimages: {patch: 3}", OG_EINVAL, "image");
