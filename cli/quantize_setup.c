@@ -28,7 +28,8 @@ typedef struct text_settings {
 } text_settings;
 
 static const og_key text_keys[] = {
-    {"vocab", OG_KEY_I64, offsetof(text_settings, vocab), "2000", 16, 1 << 20, NULL, "pieces of the SentencePiece BPE"},
+    {"vocab", OG_KEY_I64, offsetof(text_settings, vocab), "2000", 300, 1000000, NULL,
+     "pieces of the SentencePiece BPE; 256 are bytes"},
     {0},
 };
 

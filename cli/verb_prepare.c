@@ -15,11 +15,14 @@ static const char help[] =
     "\n"
     "Reads a data set, decodes every distinct item once and writes FOLDER/index.json and "
     "FOLDER/shard-NNNNN.safetensors,\n"
-    "all or nothing. A folder that was prepared from the same config is left as it is.\n"
+    "all or nothing. A folder that was prepared from the same config and files is left as it is; when a file changed, "
+    "came\n"
+    "or went, it is prepared anew.\n"
     "\n"
-    "  --config YAML   keys: dataset {name: synthetic | tuxpaint | folder | jsonl, ...}, bad_item, text, image, audio; "
-    "a file\n"
-    "                  that has a section `prepare` is read from there (docs/data.md has every key)\n"
+    "  --config YAML   keys: dataset {name: synthetic | tuxpaint | folder | jsonl, ...}, split {val, test, seed}, "
+    "bad_item,\n"
+    "                  modalities, text, image, audio; a file that has a section `prepare` is read from there\n"
+    "                  (docs/data.md has every key)\n"
     "  --out FOLDER    the prepared shards\n"
     "  --threads N     decoding threads (default: the CPUs); the files are the same for any number\n"
     "  --json FILE     counters as JSON (-: standard output)\n"
@@ -32,45 +35,39 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+typedef struct watch {
+    double last;     /* time of the last line */
+    int64_t read;    /* documents so far */
+    int32_t waiting; /* for another process */
+} watch;
+
 /* The number of documents is not known before the end: a moving line on a terminal, one line in 5 s elsewhere. */
 static int32_t progress(void *context, const char *stage, int64_t done, int64_t total) {
-    double *last = context, t = now();
+    watch *w = context;
+    double t = now();
     int terminal = isatty(STDERR_FILENO);
     (void)total;
-    if (t - *last < (terminal ? 0.1 : 5)) return 0;
-    *last = t;
+    w->read = done;
+    if (!strncmp(stage, "waiting", 7)) {
+        if (!w->waiting++) fprintf(stderr, "prepare: %s, which prepares the same folder\n", stage);
+        return 0;
+    }
+    if (t - w->last < (terminal ? 0.1 : 5)) return 0;
+    w->last = t;
     fprintf(stderr, "%sprepare: %lld %s%s", terminal ? "\r\033[K" : "", (long long)done, stage, terminal ? "" : "\n");
     fflush(stderr);
     return 0;
-}
-
-/* 1 when the folder holds shards of this config, 0 when there is none, -1 after a message. */
-static int is_prepared(const char *folder, const og_config *config) {
-    og_error err = {0};
-    og_prepared *prepared = NULL;
-    char *ours = NULL, *theirs = NULL;
-    if (!og_file_exists(folder)) return 0;
-    og_status status = og_prepared_open(folder, &prepared, &err);
-    if (status == OG_OK) status = og_config_to_json(config, &ours, &err);
-    if (status == OG_OK)
-        status = og_config_to_json(og_config_get(og_prepared_index(prepared), "config"), &theirs, &err);
-    int same = status == OG_OK && !strcmp(ours, theirs);
-    og_prepared_close(prepared);
-    og_release(ours);
-    og_release(theirs);
-    if (same) return 1;
-    if (status == OG_OK)
-        og_fail(&err, OG_EINVAL, "%s was prepared from another config; remove it or name another folder", folder);
-    else
-        og_fail_at(&err, status, "%s exists but is no prepared folder", folder);
-    og_verb_fail("prepare", &err);
-    return -1;
 }
 
 static int64_t number(const og_config *map, const char *key) {
     int64_t value = 0;
     const og_config *node = og_config_get(map, key);
     return node && og_config_i64(node, &value, NULL) == OG_OK ? value : 0;
+}
+
+static const char *word(const og_config *map, const char *key) {
+    const char *text = "";
+    return og_config_string(og_config_get(map, key), &text, NULL) == OG_OK ? text : "";
 }
 
 static void print_table(FILE *to, const og_config *index) {
@@ -96,6 +93,12 @@ static void print_table(FILE *to, const og_config *index) {
         int64_t count = number(notes, og_config_key_at(notes, i));
         if (count) fprintf(to, "note: %s: %lld items\n", og_config_key_at(notes, i), (long long)count);
     }
+    const og_config *moved = og_config_get(index, "moved");
+    for (int64_t i = 0; i < og_config_size(moved); i++) {
+        const og_config *entry = og_config_at(moved, i);
+        fprintf(to, "group '%s' moved from %s to %s, which lacked what it has (split.cover)\n", word(entry, "group"),
+                word(entry, "from"), word(entry, "to"));
+    }
     const og_config *log = og_config_get(index, "log");
     if (og_config_size(log))
         fprintf(to, "%lld items passed over; index.json names each\n", (long long)og_config_size(log));
@@ -115,7 +118,7 @@ static int report(const char *folder, const char *json, double seconds, int cach
     } else {
         json_t *object = json_loads(text, 0, NULL), *result = json_object();
         static const char *const kept[] = {"dataset", "config",     "counters", "dataset_counters",
-                                           "items",   "preprocess", "log"};
+                                           "items",   "preprocess", "log",      "moved"};
         for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
             json_object_set(result, kept[i], json_object_get(object, kept[i]));
         json_object_set_new(result, "folder", json_string(folder));
@@ -131,23 +134,27 @@ static int report(const char *folder, const char *json, double seconds, int cach
 
 static int prepare(const og_config *config, const char *folder, long threads, const char *json) {
     og_error err = {0};
-    int found = is_prepared(folder, config);
-    if (found < 0) return 1;
-    if (found) {
-        fprintf(stderr,
-                "prepare: %s is up to date; nothing to do (the config is compared, the files are not: remove the "
-                "folder to read them again)\n",
-                folder);
+    int32_t state;
+    char reason[512];
+    if (og_prepared_state(folder, config, &state, reason, &err) != OG_OK) return og_verb_fail("prepare", &err);
+    if (state == OG_PREPARED_CURRENT) {
+        fprintf(stderr, "prepare: %s is up to date\n", folder);
         return report(folder, json, 0, 1);
     }
+    if (state == OG_PREPARED_STALE) fprintf(stderr, "prepare: %s is prepared anew: %s\n", folder, reason);
     og_pool *pool = NULL;
-    double start = now(), last = start;
+    double start = now();
+    watch w = {.last = start};
     og_status status = og_pool_new((int32_t)threads, &pool, &err);
-    if (status == OG_OK) status = og_prepare(config, folder, pool, progress, &last, &err);
+    if (status == OG_OK) status = og_prepare(config, folder, pool, progress, &w, &err);
     og_pool_free(pool);
     if (isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[K");
     if (status != OG_OK) return og_verb_fail("prepare", &err);
     double seconds = now() - start;
+    if (w.waiting && !w.read) { /* the other process did all of it */
+        fprintf(stderr, "prepare: %s is up to date\n", folder);
+        return report(folder, json, 0, 1);
+    }
     fprintf(stderr, "prepare: wrote %s in %.1f s\n", folder, seconds);
     return report(folder, json, seconds, 0);
 }

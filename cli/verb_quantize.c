@@ -1,8 +1,10 @@
 /* verb_quantize.c: prepared shards to tokenizer, codebooks and documents of codes. */
 #include "options.h"
 #include "quantize.h"
-#include "staged_folder.h"
 #include "verb.h"
+
+#include <omnigram/file.h>
+#include <omnigram/staged_folder.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -37,13 +39,23 @@ static og_status run_staged(const og_config *config, const char *out, const char
     return status;
 }
 
+static int32_t wait_for(void *context, int64_t pid) {
+    int *said = context;
+    if (!(*said)++)
+        fprintf(stderr, "quantize: waiting for process %lld, which fills the same folder\n", (long long)pid);
+    return 0;
+}
+
 static int work(const char *prepared, const char *out, const char *codebooks, const char *json,
                 const og_config *config) {
     og_error err = {{0}};
     char key[OG_DIGEST_TEXT];
     if (og_quantize_key(config, prepared, codebooks, key, &err) != OG_OK) return og_verb_fail("quantize", &err);
+    og_lock *lock = NULL;
+    if (og_lock_take(out, wait_for, &(int){0}, &lock, &err) != OG_OK) return og_verb_fail("quantize", &err);
     json_t *record = og_quantize_cached(out, key);
     if (record) {
+        og_lock_drop(lock);
         fprintf(stderr, "quantize: %s is up to date\n", out);
         json_object_set_new(record, "cached", json_true());
         return og_json_result("quantize", json, record);
@@ -56,6 +68,7 @@ static int work(const char *prepared, const char *out, const char *codebooks, co
     og_status status =
         q.result ? run_staged(config, out, key, &q, &err) : og_fail(&err, OG_ENOMEM, "no memory for the result");
     og_quantize_close(&q);
+    og_lock_drop(lock);
     if (status != OG_OK) {
         json_decref(q.result);
         return og_verb_fail("quantize", &err);

@@ -1,8 +1,6 @@
-/* modalities.c: media, the registries of modalities and data sets, and which split a group belongs
- * to. */
+/* modalities.c: media, and the registries of modalities and data sets. */
 #include <omnigram/modalities.h>
 
-#include <stdio.h>
 #include <string.h>
 
 void og_media_free(og_media *media) {
@@ -32,24 +30,4 @@ const og_dataset_type *og_dataset_find(const char *name) {
 const char *og_split_name(int32_t split) {
     static const char *const names[OG_N_SPLITS] = {"train", "val", "test"};
     return split >= 0 && split < OG_N_SPLITS ? names[split] : NULL;
-}
-
-og_status og_split_of(const char *group, int32_t *split, og_error *err) {
-    char text[OG_DIGEST_TEXT], head[17];
-    og_digest *digest = NULL;
-    OG_TRY(og_digest_new(&digest, err));
-    og_status status = og_digest_add(digest, "split-1:", 8, err);
-    if (status == OG_OK) status = og_digest_add(digest, group, (int64_t)strlen(group), err);
-    if (status != OG_OK) {
-        og_digest_free(digest);
-        return status;
-    }
-    OG_TRY(og_digest_end(digest, text, err));
-    memcpy(head, text, 16);
-    head[16] = 0;
-    unsigned long long value = 0;
-    sscanf(head, "%llx", &value);
-    value %= 1000;
-    *split = value < 100 ? OG_TEST : value < 200 ? OG_VAL : OG_TRAIN;
-    return OG_OK;
 }

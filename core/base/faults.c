@@ -7,6 +7,7 @@
 static atomic_llong countdown;
 static atomic_int hit;
 static _Atomic(og_io_hook *) io_hook;
+static atomic_int ignore_digests;
 
 void og_fault_alloc(int64_t k) {
     atomic_store(&hit, 0);
@@ -28,3 +29,7 @@ int32_t og_fault_io_now(const char *call, const char *path) {
     og_io_hook *hook = atomic_load_explicit(&io_hook, memory_order_relaxed);
     return hook ? hook(call, path) : 0;
 }
+
+void og_fault_digest(int32_t ignore) { atomic_store(&ignore_digests, ignore); }
+
+int32_t og_fault_digest_now(void) { return atomic_load_explicit(&ignore_digests, memory_order_relaxed); }

@@ -6,4 +6,6 @@
 
 int32_t og_fault_alloc_now(void); /* 1: this allocation is to fail */
 
+int32_t og_fault_digest_now(void); /* 1: a wrong digest is to pass */
+
 #endif

@@ -50,4 +50,8 @@ int og_call_rename_new(const char *from, const char *to) {
     return rename(from, to);
 }
 
+int og_call_rename_exchange(const char *a, const char *b) {
+    return fault("rename", b) ? -1 : renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
+}
+
 int og_call_mkdir(const char *path) { return fault("mkdir", path) ? -1 : mkdir(path, 0777); }

@@ -14,6 +14,7 @@ int og_call_allocate(int fd, const char *path, int64_t bytes);
 int og_call_fsync(int fd, const char *path);
 int og_call_rename(const char *from, const char *to);
 int og_call_rename_new(const char *from, const char *to); /* EEXIST when `to` exists */
+int og_call_rename_exchange(const char *a, const char *b);
 int og_call_mkdir(const char *path);
 
 /* Makes the entry of path in its folder durable. */

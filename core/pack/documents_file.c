@@ -39,7 +39,7 @@ og_status og_documents_save(const og_documents *d, const char *path, og_error *e
         const og_pack_about about = {d->ids, d->codebooks, d->n_codebooks, d->counters};
         og_file_array arrays[N_ARRAYS];
         arrays_of(d, place, grid, arrays);
-        status = og_pack_file_write(path, KIND, &about, arrays, N_ARRAYS, err);
+        status = og_pack_file_write(path, KIND, &about, arrays, N_ARRAYS, N_ARRAYS, err);
     }
     og_release(place);
     og_release(grid);
@@ -71,7 +71,8 @@ static og_status read_into(og_documents *d, const og_arrays *file, og_error *err
     d->level = arrays[LEVEL].data;
     d->segment_offsets = arrays[SEGMENT_OFFSETS].data;
     d->origins = arrays[ORIGINS].data;
-    return og_documents_check(d, err);
+    OG_TRY(og_documents_check(d, err));
+    return og_pack_file_verify(file, arrays, N_ARRAYS, err);
 }
 
 og_status og_documents_load(const char *path, og_documents **out, og_error *err) {

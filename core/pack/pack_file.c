@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const og_pack_file_texts[OG_PACK_FILE_TEXTS] = {"kind", "version", "ids", "codebooks", "counters"};
+
 og_status og_pack_file_open(const char *path, const char *kind, og_arrays **out, og_error *err) {
     og_arrays *file;
     OG_TRY(og_arrays_open(path, 0, &file, err));
@@ -114,7 +116,7 @@ static og_status codebooks_from(const og_config *tree, char (**out)[OG_DIGEST_TE
     return OG_OK;
 }
 
-static og_status write_all(og_arrays_writer *writer, const char *const texts[][2], int32_t n_texts,
+static og_status write_all(og_arrays_writer *writer, const char *const (*texts)[2], int32_t n_texts,
                            const og_file_array *arrays, int32_t n_arrays, og_error *err) {
     for (int32_t i = 0; i < n_texts; i++) OG_TRY(og_arrays_writer_metadata(writer, texts[i][0], texts[i][1], err));
     for (int32_t i = 0; i < n_arrays; i++)
@@ -128,7 +130,7 @@ static og_status write_all(og_arrays_writer *writer, const char *const texts[][2
 }
 
 og_status og_pack_file_write(const char *path, const char *kind, const og_pack_about *about,
-                             const og_file_array *arrays, int32_t n_arrays, og_error *err) {
+                             const og_file_array *arrays, int32_t n_arrays, int32_t n_digested, og_error *err) {
     char *ids = NULL, *codebooks = NULL, *counters = NULL;
     og_arrays_writer *writer = NULL;
     og_status status = ids_to_json(&about->ids, &ids, err);
@@ -136,12 +138,18 @@ og_status og_pack_file_write(const char *path, const char *kind, const og_pack_a
     if (status == OG_OK) status = og_config_to_json(about->counters, &counters, err);
     if (status == OG_OK) status = og_arrays_writer_new(path, &writer, err);
     if (status == OG_OK) {
-        const char *const texts[][2] = {{"kind", kind},
-                                        {"version", OG_PACK_FILE_VERSION},
-                                        {"ids", ids},
-                                        {"codebooks", codebooks},
-                                        {"counters", counters}};
-        status = write_all(writer, texts, 5, arrays, n_arrays, err);
+        const char *const values[OG_PACK_FILE_TEXTS] = {kind, OG_PACK_FILE_VERSION, ids, codebooks, counters};
+        const char *texts[OG_PACK_FILE_TEXTS + 1][2];
+        char digest[OG_DIGEST_TEXT];
+        for (int32_t i = 0; i < OG_PACK_FILE_TEXTS; i++) {
+            texts[i][0] = og_pack_file_texts[i];
+            texts[i][1] = values[i];
+        }
+        texts[OG_PACK_FILE_TEXTS][0] = "digest";
+        texts[OG_PACK_FILE_TEXTS][1] = digest;
+        const char *const(*fixed)[2] = (const char *const(*)[2])texts;
+        status = og_pack_file_digest(fixed, OG_PACK_FILE_TEXTS, arrays, n_digested, digest, err);
+        if (status == OG_OK) status = write_all(writer, fixed, OG_PACK_FILE_TEXTS + 1, arrays, n_arrays, err);
         if (status == OG_OK)
             status = og_arrays_writer_commit(writer, err);
         else

@@ -1,9 +1,12 @@
 /* packs.c: what a set of packs answers. */
 #include "pack/packs.h"
 
+#include "pack/pack_file.h"
+
 #include <omnigram/memory.h>
 
 #include <stdatomic.h>
+#include <stdio.h>
 
 void og_packs_free(og_packs *p) {
     if (!p) return;
@@ -39,6 +42,23 @@ int32_t og_packs_codebook_modality(const og_packs *packs, int32_t i) {
 const og_config *og_packs_counters(const og_packs *packs) { return packs->counters; }
 const char *og_packs_path(const og_packs *packs) { return packs->path; }
 
+/* What is wrong comes first, then that something is: an edited file hears where it breaks the contract. */
+static og_status check(const og_packs *p, int64_t i, const og_pack *pack, og_error *err) {
+    uint8_t is[32];
+    char texts[2][OG_DIGEST_TEXT];
+    OG_TRY(og_pack_check(pack, &p->ids, err));
+    for (int64_t k = 0; k < pack->n_segments; k++) /* a pack alone does not know the list of codebooks */
+        if (pack->segments[k].codebook >= p->n_codebooks)
+            return og_fail(err, OG_EFORMAT, "segment %lld: codebook %d; there are %d", (long long)k,
+                           pack->segments[k].codebook, p->n_codebooks);
+    OG_TRY(og_packs_digest(pack, is, err));
+    for (int32_t b = 0; b < 32; b++) {
+        snprintf(texts[0] + 2 * b, 3, "%02x", p->digests[32 * i + b]);
+        snprintf(texts[1] + 2 * b, 3, "%02x", is[b]);
+    }
+    return og_pack_digest_compare(texts[0], texts[1], err);
+}
+
 og_status og_packs_get(const og_packs *p, int64_t i, og_pack *out, og_error *err) {
     if (i < 0 || i >= p->n_packs)
         return og_fail(err, OG_EINVAL, "pack %lld; there are %lld", (long long)i, (long long)p->n_packs);
@@ -64,12 +84,8 @@ og_status og_packs_get(const og_packs *p, int64_t i, og_pack *out, og_error *err
         .continues = p->continues + d,
     };
     if (p->checked && !atomic_load_explicit(&p->checked[i], memory_order_relaxed)) {
-        og_status status = og_pack_check(&pack, &p->ids, err);
+        og_status status = check(p, i, &pack, err);
         if (status != OG_OK) return og_fail_at(err, status, "%s: pack %lld", p->path, (long long)i);
-        for (int64_t k = 0; k < pack.n_segments; k++) /* a pack alone does not know the list of codebooks */
-            if (pack.segments[k].codebook >= p->n_codebooks)
-                return og_fail(err, OG_EFORMAT, "%s: pack %lld, segment %lld: codebook %d; there are %d", p->path,
-                               (long long)i, (long long)k, pack.segments[k].codebook, p->n_codebooks);
         atomic_store_explicit(&p->checked[i], 1, memory_order_relaxed);
     }
     *out = pack;

@@ -23,9 +23,13 @@ struct og_packs {
     char (*codebooks)[OG_DIGEST_TEXT];
     og_config *counters;
     char *path;               /* absolute, of the file; NULL as `file` */
+    const uint8_t *digests;   /* [n_packs][32] of a file: SHA-256 of each pack (packs_digest.c) */
     og_arrays *file;          /* NULL: the arrays are our own; else they lie in it (segments and codebooks
                                  stay ours) */
     _Atomic uint8_t *checked; /* [n_packs] of a file: 1 once og_pack_check has passed */
 };
+
+/* SHA-256 of everything that belongs to one pack (docs/packing.md, Files). */
+og_status og_packs_digest(const og_pack *pack, uint8_t out[32], og_error *err);
 
 #endif

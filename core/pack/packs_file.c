@@ -10,11 +10,11 @@
 #define KIND "omnigram.packs"
 
 /* clang-format off */
-/* wider elements first */
 enum {
-    DOC_OFFSETS, CU_SEQLENS, SEGMENT_OFFSETS, ORIGIN, SEGMENT_PLACE,  /* 8 bytes */
-    TOKENS, DOC_ID, POS, POS3, LOSS_WEIGHT, SEGMENT_ID, ROW, COLUMN, LEVEL, SEGMENT_GRID,  /* 4 */
-    MODALITY, CONTINUES,  /* 1 */
+    DOC_OFFSETS, SEGMENT_OFFSETS, DIGESTS,  /* the digest of the file covers these, DIGESTS the others */
+    N_DIGESTED, CU_SEQLENS = N_DIGESTED, ORIGIN, SEGMENT_PLACE,
+    TOKENS, DOC_ID, POS, POS3, LOSS_WEIGHT, SEGMENT_ID, ROW, COLUMN, LEVEL, SEGMENT_GRID,
+    MODALITY, CONTINUES,
     N_ARRAYS
 };
 /* clang-format on */
@@ -37,19 +37,35 @@ static void arrays_of(const og_packs *p, int64_t *place, int32_t *grid, og_file_
     a[ORIGIN] = (og_file_array){"origin", OG_I64, 2, {p->n_docs, 4}, p->origin};
     a[SEGMENT_PLACE] = (og_file_array){"segment_place", OG_I64, 2, {p->n_segments, 3}, place};
     a[SEGMENT_GRID] = (og_file_array){"segment_grid", OG_I32, 2, {p->n_segments, 6}, grid};
+    a[DIGESTS] = (og_file_array){"digests", OG_U8, 2, {n, 32}, (void *)(uintptr_t)p->digests};
     a[CONTINUES] = (og_file_array){"continues", OG_U8, 1, {p->n_docs}, p->continues};
+}
+
+static og_status digest_all(const og_packs *p, uint8_t *digests, og_error *err) {
+    for (int64_t i = 0; i < p->n_packs; i++) {
+        og_pack pack;
+        OG_TRY(og_packs_get(p, i, &pack, err));
+        OG_TRY(og_packs_digest(&pack, digests + 32 * i, err));
+    }
+    return OG_OK;
 }
 
 og_status og_packs_save(const og_packs *p, const char *path, og_error *err) {
     int64_t *place = NULL;
     int32_t *grid = NULL;
-    og_status status = og_pack_segments_split(p->segments, p->n_segments, &place, &grid, err);
+    uint8_t *digests = og_alloc(p->n_packs, 32);
+    og_status status =
+        digests ? digest_all(p, digests, err)
+                : og_fail(err, OG_ENOMEM, "%s: no memory for the digests of %lld packs", path, (long long)p->n_packs);
+    if (status == OG_OK) status = og_pack_segments_split(p->segments, p->n_segments, &place, &grid, err);
     if (status == OG_OK) {
         const og_pack_about about = {p->ids, p->codebooks, p->n_codebooks, p->counters};
         og_file_array arrays[N_ARRAYS];
         arrays_of(p, place, grid, arrays);
-        status = og_pack_file_write(path, KIND, &about, arrays, N_ARRAYS, err);
+        arrays[DIGESTS].data = digests;
+        status = og_pack_file_write(path, KIND, &about, arrays, N_ARRAYS, N_DIGESTED, err);
     }
+    og_release(digests);
     og_release(place);
     og_release(grid);
     return status;
@@ -106,7 +122,9 @@ static og_status read_into(og_packs *p, const og_arrays *file, og_error *err) {
     p->segment_offsets = a[SEGMENT_OFFSETS].data;
     p->origin = a[ORIGIN].data;
     p->continues = a[CONTINUES].data;
+    p->digests = a[DIGESTS].data;
     OG_TRY(check_offsets(p, err));
+    OG_TRY(og_pack_file_verify(file, a, N_DIGESTED, err));
     p->checked = og_alloc_zero(p->n_packs, sizeof *p->checked);
     if (!p->checked) return og_fail(err, OG_ENOMEM, "no memory for %lld packs", (long long)p->n_packs);
     return OG_OK;

@@ -57,7 +57,9 @@ static int by_stem(const void *a, const void *b) {
     return order ? order : n != m ? (n < m ? -1 : 1) : strcmp(x, y);
 }
 
-static og_status open_folder(const og_config *config, og_dataset_impl **impl, og_error *err) {
+static og_status open_folder(const og_config *config, const og_split_policy *split, og_dataset_impl **impl,
+                             og_error *err) {
+    (void)split;
     settings read = {0};
     struct stat info;
     OG_TRY(og_config_read(config, keys, &read, err));

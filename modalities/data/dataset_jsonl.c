@@ -46,7 +46,9 @@ static void close_jsonl(og_dataset_impl *self) {
     og_release(self);
 }
 
-static og_status open_jsonl(const og_config *config, og_dataset_impl **impl, og_error *err) {
+static og_status open_jsonl(const og_config *config, const og_split_policy *split, og_dataset_impl **impl,
+                            og_error *err) {
+    (void)split;
     settings read = {0};
     OG_TRY(og_config_read(config, keys, &read, err));
     og_dataset_impl *self = og_alloc_zero(1, sizeof *self);

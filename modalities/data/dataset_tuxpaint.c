@@ -96,13 +96,14 @@ static void close_tuxpaint(og_dataset_impl *self) {
     og_release(self);
 }
 
-static og_status open_tuxpaint(const og_config *config, og_dataset_impl **impl, og_error *err) {
+static og_status open_tuxpaint(const og_config *config, const og_split_policy *split, og_dataset_impl **impl,
+                               og_error *err) {
     settings s = {0};
     OG_TRY(read_choice(config, &s, err));
     og_dataset_impl *self = og_alloc_zero(1, sizeof *self);
     if (!self) return og_fail(err, OG_ENOMEM, "tuxpaint: no memory");
     og_status status = og_stamps_scan(s.path, &self->stamps, err);
-    if (status == OG_OK) status = og_tuxpaint_plan_make(&self->stamps, &s.choice, &self->plan, err);
+    if (status == OG_OK) status = og_tuxpaint_plan_make(&self->stamps, &s.choice, split, &self->plan, err);
     if (status != OG_OK) {
         close_tuxpaint(self);
         return status;
@@ -154,6 +155,7 @@ const og_dataset_type og_dataset_tuxpaint = {
     .summary = "pictures, captions and speech of Tux Paint's stamps: cards and pages",
     .source = "Debian tuxpaint-stamps-default (GPL-2)",
     .keys = keys,
+    .sided = 1,
     .open = open_tuxpaint,
     .close = close_tuxpaint,
     .next = next,

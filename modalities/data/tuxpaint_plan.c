@@ -16,6 +16,7 @@ typedef struct unit { /* a stamp in one language */
 typedef struct planner {
     og_stamps *stamps;
     const og_tuxpaint_choice *choice;
+    const og_split_policy *split;
     og_tuxpaint_plan *plan;
     const char **group_names; /* of each stamp */
     unit *units;
@@ -262,7 +263,7 @@ static og_status make_all(planner *p, og_error *err) {
             continue;
         }
         plan->pictures++;
-        OG_TRY(og_split_of(p->group_names[i], &split, err));
+        OG_TRY(og_split_of(p->split, p->group_names[i], &split, err));
         OG_TRY(collect(p, i, og_split_name(split), err));
     }
     OG_TRY(make_pages(p, err));
@@ -280,10 +281,10 @@ static og_status make_all(planner *p, og_error *err) {
     return OG_OK;
 }
 
-og_status og_tuxpaint_plan_make(og_stamps *stamps, const og_tuxpaint_choice *choice, og_tuxpaint_plan *out,
-                                og_error *err) {
+og_status og_tuxpaint_plan_make(og_stamps *stamps, const og_tuxpaint_choice *choice, const og_split_policy *split,
+                                og_tuxpaint_plan *out, og_error *err) {
     og_tuxpaint_plan plan = {0};
-    planner p = {.stamps = stamps, .choice = choice, .plan = &plan};
+    planner p = {.stamps = stamps, .choice = choice, .split = split, .plan = &plan};
     og_status status = make_all(&p, err);
     og_release(p.group_names);
     og_release(p.units);

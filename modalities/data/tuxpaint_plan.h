@@ -30,8 +30,8 @@ typedef struct og_tuxpaint_plan {
         sounds_used, sounds_left_out;
 } og_tuxpaint_plan;
 
-og_status og_tuxpaint_plan_make(og_stamps *stamps, const og_tuxpaint_choice *choice, og_tuxpaint_plan *out,
-                                og_error *err);
+og_status og_tuxpaint_plan_make(og_stamps *stamps, const og_tuxpaint_choice *choice, const og_split_policy *split,
+                                og_tuxpaint_plan *out, og_error *err);
 void og_tuxpaint_plan_free(og_tuxpaint_plan *plan);
 
 #endif

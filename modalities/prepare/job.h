@@ -5,8 +5,8 @@
 
 #include "data/strings.h"
 #include "prepare/keymap.h"
-#include "prepare/output.h"
 #include "prepare/shard.h"
+#include "prepare/sources.h"
 #include "prepare/tally.h"
 
 enum { OG_BAD_ITEM_ERROR, OG_BAD_ITEM_SKIP };
@@ -16,6 +16,9 @@ typedef struct og_job_settings {
     const og_config *dataset, *modalities[3];
     int32_t bad_item;
     int64_t shard_bytes;
+    const og_config *split_node, *wanted_node;
+    og_split_policy split;
+    int32_t left_out[3]; /* by modality */
 } og_job_settings;
 
 typedef struct og_job_entry { /* a distinct item */
@@ -59,9 +62,11 @@ typedef struct og_job {
     int64_t cap_kept;
     og_strings strings;
     og_shard shard;
-    og_output output;
+    og_staged_folder output;
+    og_sources sources;
     int64_t uniques;
     json_t *shards;
+    json_t *moved; /* by og_job_cover: list of {group, from, to} */
     og_tally tally;
 } og_job;
 
@@ -69,6 +74,8 @@ typedef struct og_job {
 og_status og_job_flush(og_job *job, og_error *err);
 void og_job_clear_batch(og_job *job);
 og_status og_job_close_shard(og_job *job, og_error *err);
+/* cover.c: where train lacks a modality that the data set has, or val is empty, moves a group there. */
+og_status og_job_cover(og_job *job, og_error *err);
 og_status og_job_write_index(og_job *job, const og_config *config, const og_dataset_type *type,
                              const og_dataset_impl *dataset, og_error *err);
 

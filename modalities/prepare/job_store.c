@@ -76,7 +76,7 @@ og_status og_job_close_shard(og_job *j, og_error *err) {
     char path[4200], name[64], digest[OG_DIGEST_TEXT];
     int64_t items = j->shard.items, documents = j->shard.documents;
     snprintf(name, sizeof name, "shard-%05lld.safetensors", (long long)json_array_size(j->shards));
-    snprintf(path, sizeof path, "%s/%s", j->output.temporary, name);
+    snprintf(path, sizeof path, "%s/%s", j->output.path, name);
     OG_TRY(og_shard_write(&j->shard, path, err));
     OG_TRY(og_digest_of_file(path, digest, err));
     if (json_array_append_new(j->shards, json_pack("{ss ss sI sI}", "file", name, "sha256", digest, "items",

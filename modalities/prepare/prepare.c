@@ -10,6 +10,10 @@ static const int64_t BATCH_BYTES = 64 << 20; /* of media that came in memory */
 static const og_key keys[] = {
     {"dataset", OG_KEY_NODE, offsetof(og_job_settings, dataset), NULL, 0, 0, NULL,
      "{name: synthetic | tuxpaint | folder | jsonl, ...}"},
+    {"split", OG_KEY_NODE, offsetof(og_job_settings, split_node), "", 0, 0, NULL,
+     "shares of val and test, and the seed"},
+    {"modalities", OG_KEY_NODE, offsetof(og_job_settings, wanted_node), "", 0, 0, NULL,
+     "list of what is kept; default [text, image, audio]"},
     {"bad_item", OG_KEY_CHOICE, offsetof(og_job_settings, bad_item), "error", 0, 0, "error|skip",
      "what a missing or damaged item is"},
     {"text", OG_KEY_NODE, offsetof(og_job_settings, modalities[0]), "", 0, 0, NULL, "policies of text"},
@@ -67,6 +71,7 @@ static og_status add_slot(og_job *j, const og_item *item, const char *id, int64_
     }
     j->n_slots++;
     j->slot_bytes += bytes;
+    if (item->path) OG_TRY(og_sources_add(&j->sources, item->path, err));
     s->place =
         item->path ? s->item.path : og_strings_format(&j->strings, "document '%.200s' item %lld", id, (long long)index);
     if (!s->place || (item->text && !s->item.text)) return og_fail(err, OG_ENOMEM, "prepare: no memory");
@@ -89,7 +94,7 @@ static og_status add_document(og_job *j, const og_record *record, og_error *err)
     d->id = og_strings_add(&j->strings, record->id, (int64_t)strlen(record->id));
     d->group = og_strings_add(&j->strings, record->group, (int64_t)strlen(record->group));
     if (!d->id || !d->group) return og_fail(err, OG_ENOMEM, "prepare: no memory");
-    OG_TRY(og_split_of(record->group, &d->split, err));
+    OG_TRY(og_split_of(&j->settings.split, record->group, &d->split, err));
     for (int64_t i = 0; i < record->n_items; i++) {
         const og_item *item = &record->items[i];
         if (item->modality < OG_TEXT || item->modality > OG_AUDIO || (!item->text && !item->path && !item->media))
@@ -99,6 +104,12 @@ static og_status add_document(og_job *j, const og_record *record, og_error *err)
         OG_TRY(og_grow((void **)&j->ref_modality, &j->cap_ref_modality, j->n_refs + 1, sizeof *j->ref_modality, err));
         OG_TRY(og_grow((void **)&j->entries, &j->cap_entries, j->n_entries + 1, sizeof *j->entries, err));
         int64_t at = 0;
+        if (j->settings.left_out[item->modality]) {
+            j->tally.items_read[item->modality]++;
+            j->tally.items_dropped[item->modality][OG_DROP_LEFT_OUT]++;
+            d->n--;
+            continue;
+        }
         OG_TRY(item_entry(j, item, &at, &found, err));
         if (!found) {
             j->entries[j->n_entries++] = (og_job_entry){.unique = OG_ITEM_PENDING, .slot = j->n_slots};
@@ -130,11 +141,32 @@ static og_status read_all(og_job *j, const og_config *config, const og_dataset_t
         return og_fail(err, OG_EINVAL, "data set %s: %lld documents read, none kept", type->name,
                        (long long)j->tally.documents_read);
     if (j->shard.documents) OG_TRY(og_job_close_shard(j, err));
+    if (!type->sided) OG_TRY(og_job_cover(j, err));
+    OG_TRY(og_sources_write(&j->sources, j->output.path, err));
     return og_job_write_index(j, config, type, dataset, err);
 }
 
-static og_status run(og_job *j, const og_config *config, const char *folder, og_progress_fn *progress, void *context,
-                     og_error *err) {
+static og_status read_wanted(og_job *j, const char *const names[3], og_error *err) {
+    const og_config *list = j->settings.wanted_node;
+    if (!list) return OG_OK;
+    if (og_config_kind(list) != OG_CONFIG_LIST || og_config_size(list) == 0)
+        return og_fail(err, OG_EINVAL, "%s: modalities is a list of text, image, audio", og_config_place(list));
+    for (int32_t m = 0; m < 3; m++) j->settings.left_out[m] = 1;
+    for (int64_t i = 0; i < og_config_size(list); i++) {
+        const char *name = NULL;
+        int32_t m = 0;
+        OG_TRY(og_config_string(og_config_at(list, i), &name, err));
+        while (m < 3 && strcmp(name, names[m])) m++;
+        if (m == 3)
+            return og_fail(err, OG_EINVAL, "%s: modalities has '%.60s'; known: text, image, audio",
+                           og_config_place(list), name);
+        j->settings.left_out[m] = 0;
+    }
+    return OG_OK;
+}
+
+static og_status read_settings(og_job *j, const og_config *config, const og_dataset_type **out, og_error *err) {
+    static const char *const modality_names[3] = {"text", "image", "audio"};
     const char *name = NULL;
     OG_TRY(og_config_read(config, keys, &j->settings, err));
     const og_config *node = og_config_get(j->settings.dataset, "name");
@@ -151,20 +183,48 @@ static og_status run(og_job *j, const og_config *config, const char *folder, og_
         return og_fail(err, OG_EINVAL, "%s: unknown data set '%.100s'%s%s", OG_WHERE(node), name,
                        nearest ? "; nearest: " : "", nearest ? nearest : "");
     }
-    static const char *const modality_names[3] = {"text", "image", "audio"};
+    OG_TRY(og_split_read(j->settings.split_node, &j->settings.split, err));
+    OG_TRY(read_wanted(j, modality_names, err));
     for (int32_t m = 0; m < 3; m++) {
         j->types[m] = og_modality_find(modality_names[m]);
         OG_TRY(j->types[m]->create(j->settings.modalities[m], &j->impls[m], err));
     }
     j->shards = json_array();
+    j->moved = json_array();
     j->tally.log = json_array();
-    if (!j->shards || !j->tally.log) return og_fail(err, OG_ENOMEM, "prepare: no memory");
+    if (!j->shards || !j->moved || !j->tally.log) return og_fail(err, OG_ENOMEM, "prepare: no memory");
+    *out = type;
+    return OG_OK;
+}
+
+static og_status run(og_job *j, const og_config *config, const char *folder, og_progress_fn *progress, void *context,
+                     og_error *err) {
+    int32_t state;
+    char reason[512];
+    const og_dataset_type *type;
     og_dataset_impl *dataset = NULL;
-    OG_TRY(type->open(j->settings.dataset, &dataset, err));
-    og_status status = og_output_open(folder, &j->output, err);
+    OG_TRY(read_settings(j, config, &type, err));
+    OG_TRY(og_prepared_state(folder, config, &state, reason, err));
+    if (state == OG_PREPARED_CURRENT) return OG_OK;
+    /* Listed before anything is read: a file that changes meanwhile counts as changed the next time. */
+    OG_TRY(og_sources_walk(type, j->settings.dataset, &j->sources, err));
+    OG_TRY(type->open(j->settings.dataset, &j->settings.split, &dataset, err));
+    og_status status = og_staged_begin(folder, "index.json", &j->output, err);
     if (status == OG_OK) status = read_all(j, config, type, dataset, progress, context, err);
     type->close(dataset);
-    return status == OG_OK ? og_output_commit(&j->output, err) : status;
+    return status == OG_OK ? og_staged_commit(&j->output, err) : status;
+}
+
+typedef struct waiting {
+    og_progress_fn *progress;
+    void *context;
+} waiting;
+
+static int32_t wait_for(void *context, int64_t pid) {
+    const waiting *w = context;
+    char stage[64];
+    snprintf(stage, sizeof stage, "waiting for process %lld", (long long)pid);
+    return w->progress ? w->progress(w->context, stage, 0, 0) : 0;
 }
 
 og_status og_prepare(const og_config *config, const char *folder, og_pool *pool, og_progress_fn *progress,
@@ -172,8 +232,13 @@ og_status og_prepare(const og_config *config, const char *folder, og_pool *pool,
     og_job *j = og_alloc_zero(1, sizeof *j);
     if (!j) return og_fail(err, OG_ENOMEM, "prepare: no memory");
     j->pool = pool;
-    og_status status = run(j, config, folder, progress, context, err);
-    og_output_abort(&j->output); /* does nothing after a commit */
+    waiting w = {progress, context};
+    og_lock *lock = NULL;
+    og_status status = og_lock_take(folder, wait_for, &w, &lock, err);
+    if (status == OG_OK) status = run(j, config, folder, progress, context, err);
+    og_staged_abort(&j->output); /* does nothing after a commit */
+    og_lock_drop(lock);
+    og_sources_free(&j->sources);
     og_job_clear_batch(j);
     for (int32_t m = 0; m < 3; m++)
         if (j->impls[m]) j->types[m]->destroy(j->impls[m]);
@@ -187,6 +252,7 @@ og_status og_prepare(const og_config *config, const char *folder, og_pool *pool,
     og_release(j->ref_modality);
     og_release(j->kept);
     json_decref(j->shards);
+    json_decref(j->moved);
     json_decref(j->tally.log);
     og_release(j);
     return status;

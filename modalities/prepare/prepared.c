@@ -1,6 +1,8 @@
-/* prepared.c: reads prepared shards in place; everything is checked when the folder is opened. */
+/* prepared.c: reads prepared shards in place; their structure is checked when the folder is opened, their bytes when
+ * they are first asked for. */
 #include "prepare/shard.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +13,9 @@ typedef struct shard_view {
     const int64_t *start, *shape, *doc_start, *doc_items, *name_start;
     const char *names;
     const char *data[3];
+    char *path;
+    const char *sha256;       /* borrowed from the index */
+    _Atomic int32_t verified; /* 1: the file has that digest */
 } shard_view;
 
 typedef struct place {
@@ -107,6 +112,9 @@ static og_status open_shard(og_prepared *p, const char *folder, const og_config 
     if (strchr(file, '/'))
         return og_fail(err, OG_EFORMAT, "%s: shard file '%s' leaves the folder", OG_WHERE(entry), file);
     snprintf(path, sizeof path, "%s/%s", folder, file);
+    OG_TRY(og_config_string(og_config_get(entry, "sha256"), &v->sha256, err));
+    v->path = og_copy_string(path);
+    if (!v->path) return og_fail(err, OG_ENOMEM, "%s: no memory", path);
     OG_TRY(og_arrays_open(path, 0, &v->file, err));
     v->first_item = p->n_items;
     og_status status = map_shard(v, lengths, &refs, &name_bytes, err);
@@ -122,22 +130,36 @@ static og_status open_shard(og_prepared *p, const char *folder, const og_config 
     return OG_OK;
 }
 
+static og_status check_index(const og_config *index, const char *path, og_error *err) {
+    char is[OG_DIGEST_TEXT];
+    const char *format = NULL, *wanted = NULL;
+    int64_t version = 0;
+    const og_config *format_node, *version_node, *digest, *shards;
+    OG_TRY(needed(index, path, "format", &format_node, err));
+    OG_TRY(needed(index, path, "version", &version_node, err));
+    OG_TRY(og_config_string(format_node, &format, err));
+    OG_TRY(og_config_i64(version_node, &version, err));
+    if (strcmp(format, "omnigram-prepared") || version != OG_INDEX_VERSION)
+        return og_fail(
+            err, OG_EFORMAT,
+            "%s: format '%.60s' version %lld; this build reads omnigram-prepared version %d: prepare it again", path,
+            format, (long long)version, OG_INDEX_VERSION);
+    OG_TRY(needed(index, path, "digest", &digest, err));
+    OG_TRY(needed(index, path, "shards", &shards, err));
+    OG_TRY(og_config_string(digest, &wanted, err));
+    OG_TRY(og_index_digest(index, is, err));
+    if (!strcmp(wanted, is)) return OG_OK;
+    return og_fail(err, OG_EFORMAT, "%s: damaged or changed after it was written: SHA-256 %s, must be %.64s", path, is,
+                   wanted);
+}
+
 static og_status open_all(og_prepared *p, const char *folder, og_error *err) {
     char path[4200];
-    const char *format = NULL;
-    int64_t version = 0;
     if (snprintf(path, sizeof path, "%s/index.json", folder) >= (int)sizeof path)
         return og_fail(err, OG_EINVAL, "%.200s...: path too long", folder);
     OG_TRY(og_config_from_json_file(path, &p->index, err));
-    const og_config *format_node, *version_node, *shards;
-    OG_TRY(needed(p->index, path, "format", &format_node, err));
-    OG_TRY(needed(p->index, path, "version", &version_node, err));
-    OG_TRY(needed(p->index, path, "shards", &shards, err));
-    OG_TRY(og_config_string(format_node, &format, err));
-    OG_TRY(og_config_i64(version_node, &version, err));
-    if (strcmp(format, "omnigram-prepared") || version != 1)
-        return og_fail(err, OG_EFORMAT, "%s: format '%s' version %lld; this build reads omnigram-prepared version 1",
-                       path, format, (long long)version);
+    OG_TRY(check_index(p->index, path, err));
+    const og_config *shards = og_config_get(p->index, "shards");
     p->n_shards = og_config_size(shards);
     p->shards = og_alloc_zero(p->n_shards, sizeof *p->shards);
     if (!p->shards) return og_fail(err, OG_ENOMEM, "%s: no memory for %lld shards", path, (long long)p->n_shards);
@@ -159,8 +181,10 @@ og_status og_prepared_open(const char *folder, og_prepared **out, og_error *err)
 
 void og_prepared_close(og_prepared *p) {
     if (!p) return;
-    for (int64_t i = 0; p->shards && i < p->n_shards; i++)
-        if (p->shards[i].file) og_arrays_close(p->shards[i].file);
+    for (int64_t i = 0; p->shards && i < p->n_shards; i++) {
+        og_arrays_close(p->shards[i].file);
+        og_release(p->shards[i].path);
+    }
     for (int32_t s = 0; s < OG_N_SPLITS; s++) og_release(p->documents[s]);
     og_release(p->shards);
     og_config_free(p->index);
@@ -183,9 +207,25 @@ static og_status find(const og_prepared *p, int32_t split, int64_t i, place *out
     return OG_OK;
 }
 
+/* One pass over the file before anything of it is used. Two threads that come at once both read it. */
+static og_status verify(const og_prepared *p, int64_t shard, og_error *err) {
+    shard_view *v = &p->shards[shard];
+    char is[OG_DIGEST_TEXT];
+    if (atomic_load_explicit(&v->verified, memory_order_acquire)) return OG_OK;
+    OG_TRY(og_digest_of_file(v->path, is, err));
+    if (strcmp(v->sha256, is))
+        return og_fail(err, OG_EFORMAT,
+                       "%s: damaged or changed after it was written: SHA-256 %s, must be %.64s; remove its folder and "
+                       "prepare the data again",
+                       v->path, is, v->sha256);
+    atomic_store_explicit(&v->verified, 1, memory_order_release);
+    return OG_OK;
+}
+
 og_status og_prepared_get(const og_prepared *p, int32_t split, int64_t i, og_prepared_document *out, og_error *err) {
     place at = {0};
     OG_TRY(find(p, split, i, &at, err));
+    OG_TRY(verify(p, at.shard, err));
     const shard_view *v = &p->shards[at.shard];
     *out = (og_prepared_document){.id = v->names + v->name_start[2 * at.index],
                                   .group = v->names + v->name_start[2 * at.index + 1],
@@ -199,6 +239,7 @@ og_status og_prepared_item(const og_prepared *p, int32_t split, int64_t i, int64
                            og_error *err) {
     place at = {0};
     OG_TRY(find(p, split, i, &at, err));
+    OG_TRY(verify(p, at.shard, err));
     const shard_view *v = &p->shards[at.shard];
     int64_t n = v->doc_start[at.index + 1] - v->doc_start[at.index];
     if (item < 0 || item >= n)
@@ -212,6 +253,7 @@ og_status og_prepared_item(const og_prepared *p, int32_t split, int64_t i, int64
         else
             low = middle + 1;
     }
+    OG_TRY(verify(p, low, err));
     const shard_view *w = &p->shards[low];
     int64_t k = number - w->first_item;
     int32_t m = w->modality[k];

@@ -19,6 +19,10 @@
 #define OG_SHARD_IMAGE         "image"               /* U8 [bytes] */
 #define OG_SHARD_AUDIO         "audio"               /* I16 [samples] */
 
+enum { OG_INDEX_VERSION = 2 }; /* of index.json */
+/* SHA-256 of key, 0, canonical JSON, 0 of every part of the index but `digest`. */
+og_status og_index_digest(const og_config *index, char out[OG_DIGEST_TEXT], og_error *err);
+
 typedef struct og_shard_column { /* a growing array */
     void *data;
     int64_t n, capacity;

@@ -2,7 +2,7 @@
 #include "prepare/tally.h"
 
 static const char *const modalities[3] = {"text", "image", "audio"};
-static const char *const causes[OG_N_DROPS] = {"missing", "damaged", "refused"};
+static const char *const causes[OG_N_DROPS] = {"missing", "damaged", "refused", "left_out"};
 
 int32_t og_drop_cause(og_status status) {
     switch (status) {

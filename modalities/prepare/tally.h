@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-enum { OG_DROP_MISSING, OG_DROP_DAMAGED, OG_DROP_REFUSED, OG_N_DROPS };
+enum { OG_DROP_MISSING, OG_DROP_DAMAGED, OG_DROP_REFUSED, OG_DROP_LEFT_OUT, OG_N_DROPS };
 typedef struct og_tally {
     int64_t documents_read, documents_kept, documents_dropped;          /* dropped: no item was left */
     int64_t items_read[3], items_kept[3], items_dropped[3][OG_N_DROPS]; /* references, by modality */

@@ -328,6 +328,41 @@ static void test_folders(void) {
     CHECK(files() == 0);
 }
 
+static int32_t give_up(void *context, int64_t pid) {
+    *(int64_t *)context = pid;
+    return 1;
+}
+
+static void test_lock(void) {
+    char path[300], file[320];
+    og_lock *lock = NULL;
+    int64_t seen = 0;
+    int pipes[2];
+    snprintf(path, sizeof path, "%s/new/out/", folder);
+    snprintf(file, sizeof file, "%s/new/out.lock", folder);
+    CHECK(pipe(pipes) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        if (og_lock_take(path, NULL, NULL, &lock, NULL) != OG_OK || write(pipes[1], "x", 1) != 1) _exit(1);
+        for (;;) pause();
+    }
+    char byte;
+    CHECK(read(pipes[0], &byte, 1) == 1);
+    char number[24];
+    snprintf(number, sizeof number, "process %lld", (long long)child);
+    CHECK(og_lock_take(path, NULL, NULL, &lock, &err) == OG_EINVAL && strstr(err.message, number));
+    CHECK(og_lock_take(path, give_up, &seen, &lock, &err) == OG_ECANCELED && strstr(err.message, number));
+    CHECK(seen == child && !lock && og_file_exists(file));
+    CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child); /* its file stays, its lock does not */
+    CHECK_OK(og_lock_take(path, NULL, NULL, &lock, &err));
+    og_lock_drop(lock);
+    CHECK(!og_file_exists(file));
+    CHECK_FAILS(og_lock_take("/proc/none/x", NULL, NULL, &lock, &err), OG_EIO, "/proc/none");
+    close(pipes[0]);
+    close(pipes[1]);
+    rmdir(in("new"));
+}
+
 int main(void) {
     snprintf(folder, sizeof folder, "%s/file-XXXXXX", OG_TEST_BINARY_DIR);
     CHECK(mkdtemp(folder));
@@ -341,6 +376,8 @@ int main(void) {
     test_full_disk();
     test_orphans();
     test_folders();
+    test_lock();
+    clear();
     rmdir(folder);
     CHECK(og_alloc_count() == 0);
     return 0;

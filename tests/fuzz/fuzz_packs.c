@@ -2,6 +2,7 @@
  * given can be packed and looked up. */
 #include "fuzz.h"
 
+#include <omnigram/internal/faults.h>
 #include <omnigram/memory.h>
 #include <omnigram/tables.h>
 
@@ -59,6 +60,7 @@ static void pack_again(const og_documents *documents) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    og_fault_digest(1);
     const char *path = fuzz_file(data, size);
     og_error err;
     og_packs *packs;

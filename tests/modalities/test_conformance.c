@@ -61,7 +61,7 @@ static void check_dataset(const og_dataset_type *type) {
     CHECK(named);
     og_dataset_impl *impl = NULL;
     og_config *unknown = yaml("no_such_key: 1");
-    CHECK_FAILS(type->open(unknown, &impl, &err), OG_EINVAL, "no_such_key");
+    CHECK_FAILS(type->open(unknown, NULL, &impl, &err), OG_EINVAL, "no_such_key");
     CHECK(!impl);
     og_config_free(unknown);
 }

@@ -9,7 +9,7 @@ static og_error err;
 static og_dataset_impl *open_set(const og_dataset_type *type, const char *text) {
     og_config *config = yaml(text);
     og_dataset_impl *impl = NULL;
-    CHECK_OK(type->open(config, &impl, &err));
+    CHECK_OK(type->open(config, NULL, &impl, &err));
     og_config_free(config);
     return impl;
 }
@@ -18,7 +18,7 @@ static void refuse(const og_dataset_type *type, const char *text, og_status stat
     og_config *config = yaml(text);
     og_dataset_impl *impl = NULL;
     err.message[0] = 0;
-    og_status got = type->open(config, &impl, &err);
+    og_status got = type->open(config, NULL, &impl, &err);
     if (got != status || !strstr(err.message, word)) {
         fprintf(stderr, "%s: %s; wanted %s naming '%s'\n", og_status_name(got), err.message, og_status_name(status),
                 word);

@@ -63,18 +63,50 @@ static void test_split(void) {
                  {"g286", OG_TRAIN} /* 200 */, {"g908", OG_TRAIN} /* 999 */};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int32_t side = -1;
-        CHECK_OK(og_split_of(cases[i].group, &side, &err));
+        CHECK_OK(og_split_of(NULL, cases[i].group, &side, &err));
         CHECK(side == cases[i].side);
     }
-    int64_t count[3] = {0};
+    int64_t count[3] = {0}, moved = 0;
     for (int i = 0; i < 20000; i++) {
         char group[32];
         int32_t side;
         snprintf(group, sizeof group, "group-%d", i);
-        CHECK_OK(og_split_of(group, &side, &err));
+        CHECK_OK(og_split_of(NULL, group, &side, &err));
         count[side]++;
     }
     CHECK(labs(count[OG_TEST] - 2000) < 200 && labs(count[OG_VAL] - 2000) < 200); /* five standard deviations */
+    og_config *config = yaml("{val: 0.25, test: 0.001, seed: 7}");
+    og_split_policy policy;
+    CHECK_OK(og_split_read(config, &policy, &err));
+    og_config_free(config);
+    memset(count, 0, sizeof count);
+    for (int i = 0; i < 20000; i++) {
+        char group[32];
+        int32_t side, other;
+        snprintf(group, sizeof group, "group-%d", i);
+        CHECK_OK(og_split_of(&policy, group, &side, &err));
+        count[side]++;
+        policy.seed = 8;
+        CHECK_OK(og_split_of(&policy, group, &other, &err));
+        policy.seed = 7;
+        moved += side != other;
+    }
+    CHECK(labs(count[OG_VAL] - 5000) < 310 && count[OG_TEST] < 50 && labs(moved - 7500) < 600);
+    int32_t tux, none; /* hashlib: 88 and 374 for "split-7:tux" and "split-7:" */
+    CHECK_OK(og_split_of(&policy, "tux", &tux, &err));
+    CHECK_OK(og_split_of(&policy, "", &none, &err));
+    CHECK(tux == OG_VAL && none == OG_TRAIN);
+    static const struct {
+        const char *text, *word;
+    } bad[] = {{"{val: 0.5, test: 0.5}", "leave nothing for train"},
+               {"{val: 0.0005}", "thousandths"},
+               {"{val: -0.1}", "val"},
+               {"{vall: 0.1}", "vall"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        config = yaml(bad[i].text);
+        CHECK(og_split_read(config, &policy, &err) == OG_EINVAL && strstr(err.message, bad[i].word));
+        og_config_free(config);
+    }
     CHECK(!strcmp(og_split_name(OG_TRAIN), "train") && !og_split_name(3));
 }
 

@@ -151,7 +151,7 @@ static void test_documents(double page_share) {
              page_share);
     og_config *config = yaml(text);
     og_dataset_impl *impl = NULL;
-    CHECK_OK(type->open(config, &impl, &err));
+    CHECK_OK(type->open(config, NULL, &impl, &err));
     og_config_free(config);
     CHECK(value(type, impl, "stamps") == 11 && value(type, impl, "stamps_svg_only") == 1);
     CHECK(value(type, impl, "captions_read") == 5 + 2 + 2 + 1 + 1 + 2 + 1 + 1 + 1 &&
@@ -171,7 +171,7 @@ static void test_documents(double page_share) {
         cards += !page;
         pages += page;
         int32_t side;
-        CHECK_OK(og_split_of(record.group, &side, &err));
+        CHECK_OK(og_split_of(NULL, record.group, &side, &err));
         if (page) CHECK(!strncmp(record.id + 5, og_split_name(side), strlen(og_split_name(side))));
         for (int64_t i = 0; i < record.n_items; i++) {
             const og_item *item = &record.items[i];
@@ -211,7 +211,7 @@ static void test_keys(void) {
         og_config *config = yaml(bad[i].text);
         og_dataset_impl *impl = NULL;
         err.message[0] = 0;
-        og_status got = type->open(config, &impl, &err);
+        og_status got = type->open(config, NULL, &impl, &err);
         if (got != bad[i].status || !strstr(err.message, bad[i].word)) og_test_fail(__FILE__, __LINE__, err.message);
         og_config_free(config);
     }

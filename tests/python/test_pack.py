@@ -93,6 +93,26 @@ def test_files_read_back_in_place(tmp_path):
         pack.tokens[0] = 1
 
 
+def test_digests_are_what_the_page_says(tmp_path):
+    """Recomputed by hashlib; and a file that was edited with care is read again."""
+    import pack_digest
+    with build([CARD] * 3) as documents, omnigram.Packs.build(documents, capacity=32) as packs:
+        documents.save(tmp_path / "documents")
+        packs.save(tmp_path / "packs")
+    for name in ("documents", "packs"):
+        arrays, metadata = pack_digest.read(tmp_path / name)
+        assert pack_digest.file_digest(arrays, metadata) == metadata["digest"]
+        if name == "packs":
+            assert (pack_digest.pack_digests(arrays) == arrays["digests"]).all()
+        arrays["origin"][0, 1] += 5
+        from safetensors.numpy import save_file
+        save_file(arrays, tmp_path / "edited", metadata)
+        with pytest.raises(omnigram.OmnigramError, match="edited.*SHA-256.*must be"):
+            list(omnigram.Packs.load(tmp_path / "edited")) if name == "packs" else omnigram.Documents.load(tmp_path / "edited")
+        pack_digest.write(tmp_path / "edited", arrays, metadata)
+        list(omnigram.Packs.load(tmp_path / "edited")) if name == "packs" else omnigram.Documents.load(tmp_path / "edited")
+
+
 def test_faults_are_named(tmp_path):
     with pytest.raises(omnigram.InvalidError, match="16"):
         build([[(IMAGE, [[16]])]])

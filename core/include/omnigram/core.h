@@ -16,6 +16,7 @@
 #include <omnigram/pool.h>
 #include <omnigram/random.h>
 #include <omnigram/safetensors.h>
+#include <omnigram/staged_folder.h>
 #include <omnigram/status.h>
 #include <omnigram/store.h>
 #include <omnigram/table_file.h>

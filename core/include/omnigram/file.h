@@ -36,6 +36,16 @@ OG_API void og_writer_abort(og_writer *writer); /* NULL is fine */
 OG_API og_status og_file_write(const char *path, const void *data, int64_t bytes, og_error *err) OG_MUST_USE;
 OG_API og_status og_folder_make(const char *path, og_error *err) OG_MUST_USE; /* and its parents */
 OG_API int32_t og_file_exists(const char *path);
+
+/* One process at a time may work on an output: the file PATH.lock is held (flock) until og_lock_drop, which removes it;
+ * the kernel frees it when the process dies. While another process holds it, wait(context, its PID) is called ten times
+ * a second; a result other than 0 gives OG_ECANCELED. Without wait it fails at once and names the PID. */
+typedef struct og_lock og_lock;
+typedef int32_t og_lock_wait_fn(void *context, int64_t pid);
+OG_API og_status og_lock_take(const char *path, og_lock_wait_fn *wait, void *context, og_lock **out,
+                              og_error *err) OG_MUST_USE;
+OG_API void og_lock_drop(og_lock *lock); /* NULL is fine */
+
 /* Renames a finished folder into place and fsyncs the parent; an existing target is an error. */
 OG_API og_status og_folder_commit(const char *from, const char *to, og_error *err) OG_MUST_USE;
 

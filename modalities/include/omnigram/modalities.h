@@ -63,6 +63,20 @@ typedef struct og_modality_type { /* one file modality_<name>.c each */
 extern OG_API const og_modality_type *const og_modality_types[];
 OG_API const og_modality_type *og_modality_find(const char *name);
 
+/* ---- splits ------------------------------------------------------------------------------------------------- */
+enum { OG_TRAIN = 0, OG_VAL = 1, OG_TEST = 2, OG_N_SPLITS = 3 };
+OG_API const char *og_split_name(int32_t split); /* "train", "val", "test" */
+typedef struct og_split_policy {
+    int64_t seed;
+    double val, test; /* shares of the groups, in thousandths */
+    int32_t cover;    /* og_prepare moves a group where train would lack a modality, or val be empty */
+} og_split_policy;
+OG_API og_status og_split_read(const og_config *config, og_split_policy *out, og_error *err) OG_MUST_USE;
+/* Side of a group: the first 8 bytes (big-endian) of SHA-256("split-SEED:" + group) modulo 1000: < 1000 test is test,
+ * the next 1000 val are val, the rest is train. policy NULL: the defaults (seed 1, a tenth each). */
+OG_API og_status og_split_of(const og_split_policy *policy, const char *group, int32_t *split,
+                             og_error *err) OG_MUST_USE;
+
 /* ---- data sets: folders of files to documents of items in reading order ------------------------------------ */
 typedef struct og_item {
     int32_t modality;
@@ -83,8 +97,10 @@ typedef struct og_dataset_impl og_dataset_impl;
 typedef struct og_dataset_type { /* one file dataset_<name>.c each */
     uint32_t abi;
     const char *name, *summary, *source;
-    const og_key *keys; /* "path" is the folder for those that read one */
-    og_status (*open)(const og_config *config, og_dataset_impl **impl, og_error *err);
+    const og_key *keys; /* "path" is the folder, or the file, of those that read one */
+    int32_t sided;      /* 1: its documents are built inside the sides of the split, so none may change sides later */
+    /* split: NULL for the defaults */
+    og_status (*open)(const og_config *config, const og_split_policy *split, og_dataset_impl **impl, og_error *err);
     void (*close)(og_dataset_impl *impl);
     /* The next document, borrowed until the next call; *done = 1 and no document at the end. */
     og_status (*next)(og_dataset_impl *impl, og_record *out, int32_t *done, og_error *err);
@@ -95,23 +111,28 @@ extern OG_API const og_dataset_type *const og_dataset_types[];
 OG_API const og_dataset_type *og_dataset_find(const char *name);
 
 /* ---- prepared shards: every item decoded once, documents by split ------------------------------------------ */
-enum { OG_TRAIN = 0, OG_VAL = 1, OG_TEST = 2, OG_N_SPLITS = 3 };
-OG_API const char *og_split_name(int32_t split); /* "train", "val", "test" */
-/* Side of a group: the first 8 bytes (big-endian) of SHA-256("split-1:" + group) modulo 1000: < 100 test, < 200 val,
- * else train. */
-OG_API og_status og_split_of(const char *group, int32_t *split, og_error *err) OG_MUST_USE;
 
 /* done of total documents so far; a non-zero return stops with OG_ECANCELED. NULL is fine. */
 typedef int32_t og_progress_fn(void *context, const char *stage, int64_t done, int64_t total);
 
-/* Reads config (dataset: {name, path ...}, bad_item: error | skip, text, image, audio: policies), writes
- * folder/index.json and folder/shard-NNNNN.safetensors, all or nothing; a folder that exists is an error. Counters:
+/* Reads config (dataset: {name, path ...}, split, bad_item: error | skip, modalities, text, image, audio: policies),
+ * writes folder/index.json, folder/sources.safetensors and folder/shard-NNNNN.safetensors, all or nothing. A folder
+ * that og_prepared_state calls current is left as it is, a stale one is replaced by one exchange. FOLDER.lock is held
+ * meanwhile; while another process holds it, progress(context, "waiting for process PID", 0, 0) is called. Counters:
  * read = kept + dropped, by modality and cause. Items are decoded on the pool; the files have the same bytes for any
  * pool. */
 OG_API og_status og_prepare(const og_config *config, const char *folder, og_pool *pool, og_progress_fn *progress,
                             void *context, og_error *err) OG_MUST_USE;
 
+/* What og_prepare finds at folder: nothing; the result of this config and of files that are as they were (size and time
+ * of change); that of this config, but stale, and reason says why ("2 files changed: ..."). Anything else is an error:
+ * a folder of another config is never replaced. */
+enum { OG_PREPARED_NONE = 0, OG_PREPARED_CURRENT = 1, OG_PREPARED_STALE = 2 };
+OG_API og_status og_prepared_state(const char *folder, const og_config *config, int32_t *state, char reason[512],
+                                   og_error *err) OG_MUST_USE;
+
 typedef struct og_prepared og_prepared; /* an open folder of prepared shards; media are read in place */
+/* The structure is checked here, the SHA-256 of a shard when something of it is first got. */
 OG_API og_status og_prepared_open(const char *folder, og_prepared **out, og_error *err) OG_MUST_USE;
 OG_API void og_prepared_close(og_prepared *prepared);
 OG_API const og_config *og_prepared_index(const og_prepared *prepared); /* config used, counters, data set name */

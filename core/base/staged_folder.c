@@ -1,8 +1,9 @@
 /* staged_folder.c: a folder that appears whole or not at all. */
-#include "staged_folder.h"
+#include "file_calls.h"
 
 #include <omnigram/file.h>
 #include <omnigram/memory.h>
+#include <omnigram/staged_folder.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -94,11 +95,15 @@ og_status og_staged_commit(og_staged_folder *folder, og_error *err) {
     og_status status;
     if (!og_file_exists(folder->target)) {
         status = og_folder_commit(folder->path, folder->target, err);
-    } else if (renameat2(AT_FDCWD, folder->path, AT_FDCWD, folder->target, RENAME_EXCHANGE)) {
+        /* Renamed, but the parent folder could not be made durable: the target is ours to remove. */
+        if (status != OG_OK && !og_file_exists(folder->path)) remove_tree(folder->target);
+    } else if (og_call_rename_exchange(folder->path, folder->target)) {
         status =
             og_fail(err, OG_EIO, "%s cannot take the place of %s: %s", folder->path, folder->target, strerror(errno));
     } else {
-        status = OG_OK;
+        status = og_sync_parent(folder->target, err);
+        if (status != OG_OK && og_call_rename_exchange(folder->path, folder->target))
+            status = og_fail_at(err, status, "%s was replaced all the same", folder->target);
     }
     og_staged_abort(folder); /* what is left at path: the old folder, or nothing, or what failed */
     return status;
