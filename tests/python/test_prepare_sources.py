@@ -115,7 +115,7 @@ def test_a_damaged_folder_is_prepared_anew_or_refused(folder, tmp_path, name):
     if name == "shard-00000.safetensors":  # a changed byte of a picture
         data[-1] ^= 4
         (out / name).write_bytes(data)
-        error = run("quantize", "--prepared", out, "--out", tmp_path / "codes", "--text.vocab=64", status=1)
+        error = run("quantize", "--prepared", out, "--out", tmp_path / "codes", "--text.vocab=300", status=1)
         assert name in error and "SHA-256" in error and "prepare the data again" in error
         assert not (tmp_path / "codes").exists()
 
@@ -216,7 +216,7 @@ def test_quantize_waits_likewise(folder, tmp_path):
     lock.write("4242\n")
     lock.flush()
     fcntl.flock(lock, fcntl.LOCK_EX)  # as another quantize holds it
-    line = [find_program(), "quantize", "--prepared", "out", "--out", "codes", "--text.vocab=270", "--image.size=4", "--audio.size=4"]
+    line = [find_program(), "quantize", "--prepared", "out", "--out", "codes", "--text.vocab=300", "--image.size=4", "--audio.size=4"]
     work = subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     time.sleep(1)
     assert work.poll() is None and not list(tmp_path.glob("codes*/"))
