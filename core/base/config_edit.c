@@ -29,8 +29,17 @@ static og_status step_into(og_config *node, const char *step, const char *place,
     return OG_OK;
 }
 
+/* Null takes a key that is there away, so that it has its default again and a map forgets what another kind of table,
+ * say, does not know. A null where there is no such key stays: a mistyped key must be seen. */
+static og_status put(og_config *map, const char *key, og_config *value, og_error *err) {
+    int64_t at = value->kind == OG_CONFIG_NULL ? og_tree_find(map, key, strlen(key)) : -1;
+    if (at < 0) return og_tree_put(map, key, value, err);
+    og_tree_remove(map, at);
+    return OG_OK;
+}
+
 static og_status set_last(og_config *node, const char *step, og_config *value, og_error *err) {
-    if (node->kind == OG_CONFIG_MAP) return og_tree_put(node, step, value, err);
+    if (node->kind == OG_CONFIG_MAP) return put(node, step, value, err);
     const og_config *old = og_config_get(node, step);
     for (int64_t i = 0; i < node->size; i++)
         if (node->entries[i].value == old && old) {
@@ -124,7 +133,7 @@ static og_status merge(og_config *base, const og_config *over, og_error *err) {
         og_config *copy;
         int64_t nodes = 0;
         OG_TRY(og_tree_copy(base->tree, entry->value, INT64_MAX, &nodes, &copy, err));
-        OG_TRY(og_tree_put(base, entry->key, copy, err));
+        OG_TRY(put(base, entry->key, copy, err));
     }
     return OG_OK;
 }

@@ -133,6 +133,14 @@ og_status og_tree_put(og_config *map, const char *key, og_config *value, og_erro
     return og_tree_append(map, copy, value, err);
 }
 
+void og_tree_remove(og_config *map, int64_t i) {
+    memmove(map->entries + i, map->entries + i + 1, (size_t)(map->size - i - 1) * sizeof *map->entries);
+    int64_t kept = 0;
+    for (int64_t k = 0; k < map->size; k++)
+        if (map->order[k] != i) map->order[kept++] = map->order[k] - (map->order[k] > i);
+    map->size--;
+}
+
 og_status og_tree_seal(og_config *list, og_error *err) {
     list->integers = NULL;
     for (int64_t i = 0; i < list->size; i++)

@@ -53,6 +53,8 @@ og_status og_tree_node(og_tree *tree, int32_t kind, const char *place, og_config
 og_status og_tree_append(og_config *parent, const char *key, og_config *value, og_error *err) OG_MUST_USE;
 /* Replaces the value of an entry, or appends. key is copied. */
 og_status og_tree_put(og_config *map, const char *key, og_config *value, og_error *err) OG_MUST_USE;
+/* Takes entry i out of a map; the rest keep their order. */
+void og_tree_remove(og_config *map, int64_t i);
 /* Gives a finished list of integers its array of values. */
 og_status og_tree_seal(og_config *list, og_error *err) OG_MUST_USE;
 /* Copies node (of any tree) into tree; counts nodes into *nodes and refuses more than limit. */

@@ -184,6 +184,16 @@ static void test_override(void) {
     CHECK_OK(og_config_override(root, "list.1=7", &err));
     CHECK_OK(og_config_override(root, "list.2.x=a=b", &err));
     CHECK_OK(og_config_override(root, "empty=", &err));
+    CHECK_OK(og_config_override(root, "gone={a: 1, b: {c: 2, d: 3}, e: 4}", &err));
+    CHECK_OK(og_config_override(root, "gone.b.c=", &err));
+    CHECK_OK(og_config_override(root, "gone.a=null", &err));
+    og_config *rest;
+    CHECK_OK(og_config_copy(og_config_get(root, "gone"), &rest, &err));
+    expect(rest, "{\"b\":{\"d\":3},\"e\":4}");
+    CHECK_OK(og_config_override(root, "gone.a=5", &err));
+    CHECK(strcmp(og_config_key_at(og_config_get(root, "gone"), 2), "a") == 0);
+    CHECK_OK(og_config_override(root, "gone=~", &err));
+    CHECK(!og_config_get(root, "gone"));
     CHECK(strcmp(og_config_place(og_config_get(root, "a.b.c.1")), "--a.b.c") == 0);
     CHECK_FAILS(og_config_override(root, "train.lr.x=1", &err), OG_EINVAL,
                 "--train.lr.x: 'lr' is the number 0.0003 (at --train.lr), not a map");
@@ -201,8 +211,8 @@ static void test_override(void) {
 }
 
 static void test_merge_and_copy(void) {
-    og_config *base = yaml("a: {x: 1, y: 2}\nb: [1, 2]\nc: 3\n");
-    og_config *over = yaml("a: {y: 5, z: {w: 6}}\nb: [9]\nc: {d: 4}\n");
+    og_config *base = yaml("a: {x: 1, q: 8, y: 2}\nb: [1, 2]\nc: 3\n");
+    og_config *over = yaml("a: {q: ~, y: 5, z: {w: 6}}\nb: [9]\nc: {d: 4}\n");
     CHECK_OK(og_config_merge(base, over, &err));
     og_config *copy;
     CHECK_OK(og_config_copy(base, &copy, &err));

@@ -34,13 +34,14 @@ OG_API og_status og_config_copy(const og_config *node, og_config **out, og_error
 /* An empty map that messages name as if it stood at node (key NULL) or at node's child key. */
 OG_API og_status og_config_new_at(const og_config *node, const char *key, og_config **out, og_error *err) OG_MUST_USE;
 
-/* Applies "a.b.c=value" (value is YAML: 3, true, [1, 2], {x: 1}, text); makes missing maps on the way. */
+/* Applies "a.b.c=value" (value is YAML: 3, true, [1, 2], {x: 1}, text); makes missing maps on the way. null,
+ * or nothing, takes a key away that is there. */
 OG_API og_status og_config_override(og_config *root, const char *assignment, og_error *err) OG_MUST_USE;
 /* Puts a deep copy of value, of any tree, under key (the whole word, dots and all); it keeps its places. */
 OG_API og_status og_config_put(og_config *map, const char *key, const og_config *value, og_error *err) OG_MUST_USE;
 /* The same for a value as YAML text, which messages name at the map's place: a default that the program fills in. */
 OG_API og_status og_config_set(og_config *map, const char *key, const char *yaml, og_error *err) OG_MUST_USE;
-/* Values of over replace those of base, maps merge. over is unchanged. */
+/* Values of over replace those of base, maps merge, null takes a key away. over is unchanged. */
 OG_API og_status og_config_merge(og_config *base, const og_config *over, og_error *err) OG_MUST_USE;
 
 OG_API int32_t og_config_kind(const og_config *node); /* NULL: OG_CONFIG_NULL */
