@@ -43,37 +43,54 @@ struct audit {
     og_error *err;
     int64_t packs = 0, documents = 0, compared = 0;
 
-    void others(og_trainer *t, const og_pack &pack, const guards &up, bool shifts, int64_t doc, leak_count *into) {
-        std::vector<sight> before = look(t, pack, up);
-        pack_copy changed(pack);
+    // A pack, and the one behind it in the same batch.
+    struct scene {
+        std::vector<og_pack> packs;
+        std::vector<sight> before;
+    };
+
+    void others(og_trainer *t, const scene &seen, const guards &up, bool shifts, int64_t doc, leak_count *into) {
+        pack_copy changed(seen.packs[0]);
         if (shifts)
             changed.remove(doc);
         else
             changed.poke(doc, *og_packs_ids(o.packs));
-        std::vector<sight> after = look(t, changed.view, up);
-        for (int64_t d = 0; d < pack.n_docs; d++)
-            if (d != doc) into->add(differences(before[(size_t)d], after[(size_t)(shifts && d > doc ? d - 1 : d)]));
+        std::vector<og_pack> now = seen.packs;
+        now[0] = changed.view;
+        std::vector<sight> after = look(t, now, up);
+        for (int64_t d = 0; d < (int64_t)seen.before.size(); d++)
+            if (d != doc)
+                into->add(differences(seen.before[(size_t)d], after[(size_t)(shifts && d > doc ? d - 1 : d)]));
     }
 
     void run(std::vector<channel> &channels, og_trainer *whole, og_trainer *leaking) {
-        int64_t most_packs = o.n_packs ? o.n_packs : 4, most_docs = o.n_docs ? o.n_docs : 8;
-        for (int64_t i = 0; i < og_packs_count(o.packs) && packs < most_packs; i++) {
-            og_pack pack;
-            check(og_packs_get(o.packs, i, &pack, err));
-            if (pack.n_docs < 2) continue;
+        int64_t most_packs = o.n_packs ? o.n_packs : 4, most_docs = o.n_docs ? o.n_docs : 8,
+                all = og_packs_count(o.packs);
+        for (int64_t i = 0; i < all && packs < most_packs; i++) {
+            scene intact;
+            intact.packs.resize(all > 1 ? 2 : 1);
+            for (size_t k = 0; k < intact.packs.size(); k++)
+                check(og_packs_get(o.packs, (i + (int64_t)k) % all, &intact.packs[k], err));
+            int64_t docs = intact.packs[0].n_docs;
+            if (docs < 2) continue;
             packs++;
-            int64_t n = std::min(most_docs, pack.n_docs);
+            std::vector<scene> twins(channels.size(), intact);
+            auto trainer_of = [&](const channel &c) { return !strcmp(c.name, "window") ? leaking : whole; };
+            intact.before = look(whole, intact.packs, {});
+            for (size_t c = 0; c < channels.size(); c++)
+                twins[c].before = look(trainer_of(channels[c]), twins[c].packs, channels[c].down);
+            int64_t n = std::min(most_docs, docs);
             for (int64_t k = 0; k < n; k++) {
-                int64_t doc = k * pack.n_docs / n;
+                int64_t doc = k * docs / n;
                 documents++;
-                compared += pack.n_docs - 1;
+                compared += (int64_t)intact.before.size() - 1;
                 leak_count poked, moved;
-                others(whole, pack, {}, false, doc, &poked);
-                others(whole, pack, {}, true, doc, &moved);
-                for (channel &c : channels) {
-                    c.leaks.add(c.shifts ? moved : poked);
-                    og_trainer *t = !strcmp(c.name, "window") ? leaking : whole;
-                    if (t) others(t, pack, c.down, c.shifts, doc, &c.twin);
+                others(whole, intact, {}, false, doc, &poked);
+                others(whole, intact, {}, true, doc, &moved);
+                for (size_t c = 0; c < channels.size(); c++) {
+                    channels[c].leaks.add(channels[c].shifts ? moved : poked);
+                    others(trainer_of(channels[c]), twins[c], channels[c].down, channels[c].shifts, doc,
+                           &channels[c].twin);
                 }
             }
         }

@@ -96,24 +96,33 @@ void pack_copy::remove(int64_t doc) {
     point();
 }
 
-std::vector<sight> look(og_trainer *t, const og_pack &pack, const guards &up) {
-    batch b = make_batch(&pack, 1, up);
+std::vector<sight> look(og_trainer *t, const std::vector<og_pack> &packs, const guards &up) {
+    batch b = make_batch(packs.data(), (int64_t)packs.size(), up);
     std::vector<int64_t> rows;
-    at::Tensor vectors = pack_vectors(t, pack, &rows), input, nll;
+    std::vector<at::Tensor> parts;
+    for (const og_pack &pack : packs) {
+        std::vector<int64_t> own;
+        parts.push_back(pack_vectors(t, pack, &own));
+        rows.insert(rows.end(), own.begin(), own.end());
+    }
+    at::Tensor vectors = parts[0].defined() ? at::cat(parts) : at::Tensor(), input, nll;
     if (vectors.defined()) vectors.requires_grad_(true);
     std::vector<at::Tensor> layers;
     at::Tensor hidden = model_of(t).hidden(b, vectors, &layers, &input);
     model_of(t).loss(hidden, b, 1, &nll).backward();
-    int64_t columns = columns_of(t);
-    std::vector<sight> out((size_t)pack.n_docs);
-    for (int64_t d = 0; d < pack.n_docs; d++) {
-        sight &s = out[(size_t)d];
-        int64_t begin = pack.cu_seqlens[d], length = pack.cu_seqlens[d + 1] - begin;
-        s.rows.assign(rows.begin() + begin * columns, rows.begin() + (begin + length) * columns);
-        for (auto &l : layers) s.layers.push_back(l.detach().narrow(0, begin, length).clone());
-        s.input_grad = input.grad().narrow(0, begin, length).clone();
-        if (vectors.defined()) s.rows_grad = vectors.grad().narrow(0, begin, length).clone();
-    }
+    int64_t columns = columns_of(t), begin = 0;
+    std::vector<sight> out;
+    for (const og_pack &pack : packs)
+        for (int64_t d = 0; d < pack.n_docs; d++) {
+            sight s;
+            int64_t length = pack.cu_seqlens[d + 1] - pack.cu_seqlens[d];
+            s.rows.assign(rows.begin() + begin * columns, rows.begin() + (begin + length) * columns);
+            for (auto &l : layers) s.layers.push_back(l.detach().narrow(0, begin, length).clone());
+            s.input_grad = input.grad().narrow(0, begin, length).clone();
+            if (vectors.defined()) s.rows_grad = vectors.grad().narrow(0, begin, length).clone();
+            out.push_back(std::move(s));
+            begin += length;
+        }
     for (size_t i = 0; i < b.target_doc.size(); i++)
         out[(size_t)b.target_doc[i]].nll.push_back(nll.data_ptr<double>()[i]);
     for (auto &p : model_of(t).parameters) p.value.mutable_grad() = at::Tensor();

@@ -34,7 +34,8 @@ struct sight {
     std::vector<double> nll;         // of its targets
     at::Tensor input_grad, rows_grad; // [tokens][...], undefined without tables
 };
-std::vector<sight> look(og_trainer *t, const og_pack &pack, const guards &up);
+// Of all documents of these packs, computed as one batch.
+std::vector<sight> look(og_trainer *t, const std::vector<og_pack> &packs, const guards &up);
 
 struct leak_count {
     int64_t rows = 0, activations = 0, loss = 0, gradients = 0;

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._array import as_path, instance
-from ._ffi import LOAD_FLAGS, ffi, library_path, text
+from ._ffi import LOAD_FLAGS, ffi, lib, library_path, text
 from ._handle import Handle, view
 from .config import Config, as_config
 from .errors import InvalidError, UnsupportedError, call
@@ -87,15 +87,14 @@ class Trainer(Handle):
     """A model with its tables and optimiser over training packs. config: sections model, memory, tables, train."""
 
     def __init__(self, config: Config | Mapping, packs: Packs, run: str | os.PathLike | None = None, log=None):
-        lib = train_library()
-        self._packs, self._lib = instance(packs, Packs, "packs"), lib
+        self._packs, self._lib = instance(packs, Packs, "packs"), train_library()
         self._log = ffi.callback("void(void *, int32_t, const char *)", lambda _, kind, line: log(kind, text(line))) if log else ffi.NULL
         tree = as_config(config)
         folder = ffi.new("char[]", as_path(run, "run")) if run is not None else ffi.NULL
         options = ffi.new("og_trainer_options *", {"config": tree.pointer, "packs": packs.pointer, "run": folder, "log": self._log})
         out = ffi.new("og_trainer **")
-        call(lib.og_trainer_new, options, out)
-        self._own(out[0], lib.og_trainer_free, threads=True)
+        call(self._lib.og_trainer_new, options, out)
+        self._own(out[0], self._lib.og_trainer_free, threads=True)
 
     @property
     def done(self) -> int:
@@ -104,6 +103,12 @@ class Trainer(Handle):
     @property
     def planned(self) -> int:
         return self._lib.og_trainer_planned(self.pointer)
+
+    @property
+    def table_bytes(self) -> int:
+        """Of all stores, optimiser state included."""
+        stores = [self._lib.og_trainer_table(self.pointer, i) for i in range(self._lib.og_trainer_table_count(self.pointer))]
+        return sum(lib.og_store_rows(store) * lib.og_store_row_bytes(store) for store in stores)
 
     def step(self) -> Step | None:
         """One optimiser step; None when all are made."""
