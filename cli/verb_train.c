@@ -1,13 +1,15 @@
 /* verb_train.c: `omnigram train`. */
 #include "options.h"
 #include "train_calls.h"
+#include "train_check.h"
 #include "verb.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char help[] =
-    "usage: omnigram train --config FILE --run FOLDER --packs FILE [--val FILE] [--json FILE] [--a.b=value ...]\n\n"
+    "usage: omnigram train --config FILE --run FOLDER --packs FILE [--val FILE] [--json FILE] [--a.b=value ...]\n"
+    "       omnigram train --check CONFIG... [--packs FILE] [--val FILE] [--json FILE] [--a.b=value ...]\n\n"
     "Trains a model on packs and writes the run folder: config.yaml, environment.json, metrics.jsonl, metrics.csv,\n"
     "TensorBoard events, ckpt/step-N, eval_documents.csv, summary.json. A run that was stopped goes on from its\n"
     "newest whole checkpoint, with the bits it would have had.\n\n"
@@ -16,6 +18,11 @@ static const char help[] =
     "  --val FILE      held-out packs, measured every eval.every steps and at the end\n"
     "  --run FOLDER    where the run is written; without it nothing is\n"
     "  --json FILE     the summary (- is standard output)\n"
+    "  --check         trains nothing: checks keys, memory.use, with --packs the tables against their ids and the "
+    "memory "
+    "there\n"
+    "                  is, with --val too whether it can be measured on; prints steps, weights and bytes of each "
+    "config\n"
     "  --keys          lists every key with its default and limits\n"
     "  --a.b=value     sets a key of the config\n";
 
@@ -42,6 +49,10 @@ static og_status train(const og_config *config, const og_packs *packs, const og_
     og_trainer *trainer = NULL;
     og_eval *eval = NULL;
     char *text = NULL;
+    if (val) { /* before the run folder exists */
+        og_status fits = call.eval_check(packs, val, err);
+        if (fits != OG_OK) return og_fail_at(err, fits, "--val");
+    }
     OG_TRY(call.trainer_new(&options, &trainer, err));
     og_status status = val ? call.eval_new(trainer, packs, val, &eval, err) : OG_OK;
     if (status == OG_OK && eval) call.trainer_on_eval(trainer, call.eval_hook, eval);
@@ -56,19 +67,22 @@ static og_status train(const og_config *config, const og_packs *packs, const og_
 
 static int run(int argc, char **argv) {
     const char *config_path = NULL, *folder = NULL, *packs_path = NULL, *val_path = NULL, *json = NULL;
-    int keys = 0;
-    const og_option options[] = {{"--config", &config_path, NULL},
-                                 {"--run", &folder, NULL},
-                                 {"--packs", &packs_path, NULL},
-                                 {"--val", &val_path, NULL},
-                                 {"--json", &json, NULL},
-                                 {"--keys", NULL, &keys},
-                                 {NULL, NULL, NULL}};
+    int keys = 0, check = 0;
+    const og_option options[] = {{"--config", &config_path, NULL}, {"--run", &folder, NULL},
+                                 {"--packs", &packs_path, NULL},   {"--val", &val_path, NULL},
+                                 {"--json", &json, NULL},          {"--keys", NULL, &keys},
+                                 {"--check", NULL, &check},        {NULL, NULL, NULL}};
     og_arguments arguments;
     int code = og_options_read("train", argc, argv, options, 1, &arguments);
     if (!code && keys) {
         og_arguments_free(&arguments);
         return print_keys();
+    }
+    if (!code && check) {
+        code = folder ? og_verb_usage("train", "--check writes no run; leave --run away")
+                      : og_train_check_verb(config_path, &arguments, packs_path, val_path, json);
+        og_arguments_free(&arguments);
+        return code;
     }
     if (!code && arguments.n_files) code = og_verb_usage("train", "unexpected word '%s'", arguments.files[0]);
     if (!code && !packs_path) code = og_verb_usage("train", "--packs FILE is missing");

@@ -16,14 +16,7 @@ struct og_eval {
 
 og_status og_eval_new(og_trainer *trainer, const og_packs *train, const og_packs *val, og_eval **out, og_error *err) {
     const og_packs *own = og_trainer_packs(trainer);
-    const og_id_map *ours = og_packs_ids(own), *theirs = og_packs_ids(val);
-    if (memcmp(ours, theirs, sizeof *ours))
-        return og_fail(err, OG_EINVAL, "the held-out packs have other id ranges (%d ids) than the training packs (%d)",
-                       (int)theirs->size, (int)ours->size);
-    if (og_packs_capacity(val) > og_packs_capacity(own))
-        return og_fail(err, OG_EINVAL, "the held-out packs hold %lld tokens, the model was made for %lld",
-                       (long long)og_packs_capacity(val), (long long)og_packs_capacity(own));
-    if (!og_packs_count(val)) return og_fail(err, OG_EINVAL, "there are no held-out packs");
+    OG_TRY(og_eval_check(own, val, err));
     og_eval *e = og_alloc_zero(1, sizeof *e);
     double *nll = og_alloc(og_packs_capacity(own), sizeof *nll);
     if (!e || !nll) {

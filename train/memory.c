@@ -10,54 +10,7 @@
 
 /* ---- making ------------------------------------------------------------------------------------------------ */
 
-/* The tables that memory.use names (all without it), as a tree of their own. */
-static og_status choose_tables(const og_config *merged, const og_config *use, og_config **out, og_error *err) {
-    const og_config *tables = og_config_get(merged, "tables");
-    if (og_config_kind(tables) != OG_CONFIG_MAP || !og_config_size(tables))
-        return og_fail(err, OG_EINVAL, "section tables is missing or empty, but memory.mode is not off");
-    if (og_config_kind(use) != OG_CONFIG_LIST) return og_config_copy(tables, out, err);
-    og_config *root = NULL;
-    OG_TRY(og_config_new_at(tables, NULL, &root, err));
-    og_status status =
-        og_config_size(use) ? OG_OK : og_fail(err, OG_EINVAL, "%s: is empty; say memory.mode: off", OG_WHERE(use));
-    for (int64_t i = 0; status == OG_OK && i < og_config_size(use); i++) {
-        const char *name = NULL;
-        status = og_config_string(og_config_at(use, i), &name, err);
-        const og_config *table = status == OG_OK ? og_config_get(tables, name) : NULL;
-        if (status == OG_OK && !table)
-            status = og_fail(err, OG_EINVAL, "%s: names '%s', which section tables does not have",
-                             OG_WHERE(og_config_at(use, i)), name);
-        if (status == OG_OK) status = og_config_put(root, name, table, err);
-    }
-    if (status != OG_OK) {
-        og_config_free(root);
-        return status;
-    }
-    *out = root;
-    return OG_OK;
-}
-
-static og_status make_set(og_memory *m, const og_config *merged, og_error *err) {
-    og_config *tables = NULL;
-    OG_TRY(choose_tables(merged, m->options.use, &tables, err));
-    int32_t n = og_packs_codebook_count(m->packs);
-    const char **codebooks = og_alloc(n, sizeof *codebooks);
-    int32_t *modalities = og_alloc(n, sizeof *modalities);
-    og_status status = codebooks && modalities ? OG_OK : og_fail(err, OG_ENOMEM, "tables: no memory");
-    for (int32_t i = 0; status == OG_OK && i < n; i++) {
-        codebooks[i] = og_packs_codebook(m->packs, i);
-        modalities[i] = og_packs_codebook_modality(m->packs, i);
-    }
-    if (status == OG_OK)
-        status = og_table_set_new(tables, og_packs_ids(m->packs), codebooks, modalities, n, &m->set, err);
-    og_release(codebooks);
-    og_release(modalities);
-    og_config_free(tables);
-    return status;
-}
-
 static og_status make_stores(og_memory *m, og_error *err) {
-    int32_t kind = m->options.optimiser;
     m->n_tables = og_table_set_count(m->set);
     m->stores = og_alloc_zero(m->n_tables, sizeof *m->stores);
     m->store_of = og_alloc(m->columns, sizeof *m->store_of);
@@ -66,9 +19,7 @@ static og_status make_stores(og_memory *m, og_error *err) {
     int64_t offset = 0;
     for (int32_t t = 0; t < m->n_tables; t++) {
         const og_table_info *info = og_table_set_info(m->set, t);
-        og_store_options o = og_store_defaults(info->rows, info->dim, info->dtype);
-        o.huge = m->options.huge;
-        o.state = m->options.mode == OG_MEMORY_TRAIN ? og_update_state(kind, info->dim) : 0;
+        og_store_options o = og_memory_store_options(&m->options, info);
         og_status status = og_store_new(&o, &m->stores[t], err);
         if (status != OG_OK) return og_fail_at(err, status, "table %s", info->name);
         if (m->options.rows == OG_ROWS_NORMAL)
@@ -170,7 +121,7 @@ og_status og_memory_new(const og_config *merged, const og_all_options *options, 
     m->pool = pool;
     pthread_mutex_init(&m->mutex, NULL);
     pthread_cond_init(&m->changed, NULL);
-    og_status status = make_set(m, merged, err);
+    og_status status = og_memory_table_set(merged, m->options.use, packs, &m->set, err);
     if (status == OG_OK) {
         m->columns = og_table_set_columns(m->set);
         m->width = og_table_set_width(m->set);

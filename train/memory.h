@@ -5,6 +5,8 @@
 
 #include "options.h"
 
+#include <omnigram/store.h>
+
 OG_BEGIN
 
 /* The life of a step's rows (all calls on the trainer's thread):
@@ -20,6 +22,13 @@ typedef struct og_memory_batch { /* of one step */
     int64_t n_packs;
     int64_t micro; /* packs of a micro batch */
 } og_memory_batch;
+
+/* memory_tables.c. The tables that memory.use names (all without it), as a tree of their own; needs no packs. */
+og_status og_memory_choose(const og_config *merged, const og_config *use, og_config **out, og_error *err) OG_MUST_USE;
+/* The same as a table set over the ids and codebooks of packs, and the store that one of its tables gets. */
+og_status og_memory_table_set(const og_config *merged, const og_config *use, const og_packs *packs, og_table_set **out,
+                              og_error *err) OG_MUST_USE;
+og_store_options og_memory_store_options(const og_memory_options *options, const og_table_info *info);
 
 /* mode must not be off. pool (may be NULL) and packs are borrowed. batch: packs of a step at most. */
 og_status og_memory_new(const og_config *merged, const og_all_options *options, const og_packs *packs, int64_t batch,

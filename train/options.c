@@ -71,13 +71,16 @@ static const og_key train_keys[] = {
     {"beta2", OG_KEY_F64, T(beta2), "0.95", 0, 0.999999, NULL, "of AdamW"},
     {"eps", OG_KEY_F64, T(eps), "1e-8", 0, 1, NULL, "of AdamW"},
     {"clip", OG_KEY_F64, T(clip), "1", 0, 1e9, NULL, "global gradient norm, table rows included; 0: off"},
+    {"device", OG_KEY_CHOICE, T(device), "cpu", 0, 0, "cpu|cuda", "where the model computes; this version: cpu alone"},
     {"precision", OG_KEY_CHOICE, T(precision), "fp32", 0, 0, "fp32|bf16|fp64",
      "bf16: autocast with float32 weights; fp64: reference for tests"},
     {"threads", OG_KEY_I64, T(threads), "0", 0, 1024, NULL,
      "of torch, OpenMP, BLAS and updates together; 0: the cores this process may use"},
     {"nan", OG_KEY_CHOICE, T(nan), "abort", 0, 0, "abort|skip|log", "when loss or gradient is not finite"},
     {"log_every", OG_KEY_I64, T(log_every), "10", 1, 1e15, NULL, "steps between progress lines"},
-    {"save_every", OG_KEY_I64, T(save_every), "0", 0, 1e15, NULL, "steps between checkpoints; 0: only at the end"},
+    {"save_every", OG_KEY_I64, T(save_every), "0", 0, 1e15, NULL, "steps between checkpoints; 0: by time alone"},
+    {"save_seconds", OG_KEY_F64, T(save_seconds), "30", 0, 1e9, NULL,
+     "a checkpoint also when so long none was made (rarer where saving would take over 2 % of the time); 0: never"},
     {"save_last", OG_KEY_BOOL, T(save_last), "true", 0, 0, NULL, "a checkpoint at the end"},
     {"keep", OG_KEY_I64, T(keep), "2", 1, 1e6, NULL, "checkpoints kept"},
     {"resume", OG_KEY_CHOICE, T(resume), "auto", 0, 0, "auto|never|must",
@@ -146,6 +149,10 @@ og_status og_train_config(const og_config *user, og_config **out, og_error *err)
         for (const og_key *k = sections[s].keys; k->name && status == OG_OK; k++)
             status = set_default(root, sections[s].name, k, err);
     if (status == OG_OK && user && og_config_kind(user) == OG_CONFIG_MAP) status = og_config_merge(root, user, err);
+    for (int s = 0; sections[s].name && status == OG_OK; s++) /* what the user set to null has its default again */
+        for (const og_key *k = sections[s].keys; k->name && status == OG_OK; k++)
+            if (!og_config_get(og_config_get(root, sections[s].name), k->name))
+                status = set_default(root, sections[s].name, k, err);
     og_all_options checked;
     if (status == OG_OK) status = og_options_read(root, &checked, err);
     if (status != OG_OK) {
@@ -163,6 +170,10 @@ static og_status check(og_all_options *o, og_error *err) {
     if (o->train.micro_batch > o->train.batch)
         return og_fail(err, OG_EINVAL, "train.micro_batch %lld is more than train.batch %lld",
                        (long long)o->train.micro_batch, (long long)o->train.batch);
+    if (o->train.device != OG_DEVICE_CPU)
+        return og_fail(err, OG_ENOTSUP,
+                       "train.device: cuda: this version trains on the CPU alone, also where torch has CUDA; leave the "
+                       "key out or say cpu");
     if (!o->model.hidden) {
         int64_t hidden = o->model.mlp == OG_MLP_SWIGLU ? o->model.width * 8 / 3 : o->model.width * 4;
         o->model.hidden = (hidden + 15) / 16 * 16;

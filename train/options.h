@@ -25,13 +25,14 @@ typedef struct og_memory_options {
 } og_memory_options;
 
 enum { OG_SCHEDULE_COSINE = 0, OG_SCHEDULE_CONSTANT = 1, OG_SCHEDULE_WSD = 2, OG_SCHEDULE_LINEAR = 3 };
+enum { OG_DEVICE_CPU = 0, OG_DEVICE_CUDA = 1 };
 enum { OG_FP32 = 0, OG_BF16_AUTOCAST = 1, OG_FP64 = 2 };
 enum { OG_NAN_ABORT = 0, OG_NAN_SKIP = 1, OG_NAN_LOG = 2 };
 enum { OG_RESUME_AUTO = 0, OG_RESUME_NEVER = 1, OG_RESUME_MUST = 2 };
 typedef struct og_train_options {
     int64_t seed, steps, epochs, batch, micro_batch, warmup, threads, log_every, save_every, keep;
-    double lr, lr_end, cooldown, weight_decay, beta1, beta2, eps, clip;
-    int32_t schedule, precision, nan, resume, overfit_one_batch, save_last;
+    double lr, lr_end, cooldown, weight_decay, beta1, beta2, eps, clip, save_seconds;
+    int32_t schedule, device, precision, nan, resume, overfit_one_batch, save_last;
 } og_train_options;
 
 typedef struct og_eval_options {
@@ -51,6 +52,9 @@ og_status og_options_read(const og_config *merged, og_all_options *out, og_error
 
 /* Learning rate factor of step 1 .. steps: warm-up from 1/warmup, then the schedule down to lr_end. */
 double og_schedule_factor(const og_train_options *options, int64_t step, int64_t steps);
+
+/* Steps that the epochs over n packs give; the last batch may be short. */
+int64_t og_steps_available(const og_train_options *options, int64_t packs);
 
 /* The order of n packs in one epoch: a permutation that depends on (seed, epoch) only. */
 void og_order_epoch(uint64_t seed, int64_t epoch, int64_t n, int64_t *order);

@@ -66,12 +66,52 @@ void write_summary(og_trainer *t, og_error *err) {
     char *text = nullptr;
     check(og_trainer_summary(t, &text, err));
     og_status status = og_file_write((t->run + "/summary.json").c_str(), text, (int64_t)strlen(text), err);
+    t->finished = text; // what is asked for after the end is what the file says
     og_release(text);
     check(status);
 }
 
+// Whether the run had ended before; then its summary is the file's, and nothing is measured or written again.
+bool had_ended(og_trainer *t) {
+    if (t->run.empty() || t->done < t->planned) return false;
+    char *text = nullptr;
+    int64_t bytes = 0;
+    if (og_file_read((t->run + "/summary.json").c_str(), INT64_C(1) << 26, &text, &bytes, nullptr) != OG_OK)
+        return false; // stopped between the last checkpoint and the summary
+    std::string kept(text, (size_t)bytes);
+    og_release(text);
+    json root = owned(json_loads(kept.c_str(), 0, nullptr));
+    if (json_integer_value(json_object_get(root.get(), "steps")) != t->done) return false;
+    if (t->eval && !json_object_get(root.get(), "val_bits")) return false; // held-out packs were not there then
+    t->finished = kept;
+    return true;
+}
+
+// When a checkpoint is due by time: every save_seconds at most, and so rarely that saving takes 2 % of the time.
+struct save_clock {
+    double every, cost, last = og_seconds();
+    explicit save_clock(const og_trainer *t)
+        : every(t->o.train.save_seconds), // weights and two moments; hashed, written and flushed at 200 MB/s, say
+          cost(((double)t->model->bytes() * 3 + (double)t->table_bytes) / 2e8) {}
+    bool due() const { return every > 0 && og_seconds() - last >= std::max(every, 50 * cost); }
+};
+
+void save(og_trainer *t, save_clock &clock, og_error *err) {
+    double began = og_seconds();
+    check(og_trainer_save(t, err));
+    clock.last = og_seconds();
+    clock.cost = clock.last - began;
+}
+
 void run(og_trainer *t, og_error *err) {
     const og_train_options &o = t->o.train;
+    if (had_ended(t)) {
+        say(t, OG_LOG_NOTE,
+            t->run + ": already finished (" + std::to_string(t->done) + " steps); raise " +
+                (o.steps ? "train.steps" : "train.epochs") + " to go on");
+        return;
+    }
+    save_clock clock(t);
     double no_val[OG_N_MODALITIES], val[OG_N_MODALITIES];
     std::fill(no_val, no_val + OG_N_MODALITIES, NAN);
     bool saved = t->done > 0;
@@ -91,13 +131,13 @@ void run(og_trainer *t, og_error *err) {
             og_run_progress_line(&s, t->planned, og_run_median_seconds(&t->totals), line, sizeof line);
             say(t, OG_LOG_PROGRESS, line);
         }
-        if (!t->run.empty() && o.save_every && t->done % o.save_every == 0) {
-            check(og_trainer_save(t, err));
+        if (!t->run.empty() && ((o.save_every && t->done % o.save_every == 0) || (!last && clock.due()))) {
+            save(t, clock, err);
             saved = true;
         }
     }
     if (t->eval && t->eval_json.empty()) measure(t, true, val, err); // resumed after the last step
-    if (!t->run.empty() && o.save_last && !saved) check(og_trainer_save(t, err));
+    if (!t->run.empty() && o.save_last && !saved) save(t, clock, err);
     write_summary(t, err);
 }
 
@@ -108,8 +148,27 @@ og_status og_trainer_run(og_trainer *t, og_error *err) {
     return og::fence(err, [&] { og::run(t, err); });
 }
 
+// What the run was trained on: the data set's name where the packs know it, and how much of it was seen.
+static void put_data(const og_trainer *t, json_t *root) {
+    int64_t packs = og_packs_count(t->packs), batch = t->o.train.batch, seen = t->done * batch;
+    if (!t->o.train.overfit_one_batch) seen = std::min(seen, packs * t->o.train.epochs); // the last batch may be short
+    const char *name = nullptr;
+    const og_config *dataset = og_config_get(og_packs_counters(t->packs), "dataset");
+    bool known = dataset && og_config_string(dataset, &name, nullptr) == OG_OK;
+    json_object_set_new(root, "data", known ? json_string(name) : json_null());
+    json_object_set_new(root, "packs", json_integer((json_int_t)packs));
+    json_object_set_new(root, "packs_seen", json_integer((json_int_t)seen));
+    json_object_set_new(root, "epochs", json_real((double)seen / (double)packs));
+    json_object_set_new(root, "run_seconds", json_real(og::run_seconds(t)));
+    json_object_set_new(root, "seed", json_integer((json_int_t)t->o.train.seed));
+}
+
 og_status og_trainer_summary(const og_trainer *t, char **out, og_error *err) {
     using namespace og;
+    if (!t->finished.empty()) {
+        *out = og_copy_string(t->finished.c_str());
+        return *out ? OG_OK : og_fail(err, OG_ENOMEM, "summary: no memory");
+    }
     const og_run_totals &r = t->totals;
     double median = og_run_median_seconds(&r);
     double per_step = t->done ? (double)r.tokens / (double)t->done : 0;
@@ -127,6 +186,7 @@ og_status og_trainer_summary(const og_trainer *t, char **out, og_error *err) {
         json_object_set_new(trained, og_modality_name(m),
                             number(r.train_count[m] > 0 ? r.train_nll[m] / r.train_count[m] / std::log(2.0) : NAN));
     json_object_set_new(root.get(), "online_bits", trained);
+    put_data(t, root.get());
     if (!t->eval_json.empty()) {
         json measured = owned(json_loads(t->eval_json.c_str(), 0, nullptr));
         if (measured) json_object_update(root.get(), measured.get());

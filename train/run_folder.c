@@ -87,7 +87,7 @@ static int ascending(const void *a, const void *b) {
 double og_run_median_seconds(const og_run_totals *totals) {
     int64_t n = totals->n_steps, capacity = (int64_t)(sizeof totals->step_seconds / sizeof(double));
     if (n > capacity) n = capacity;
-    if (!n) return 0;
+    if (!n) return totals->median_seconds;
     double sorted[512];
     memcpy(sorted, totals->step_seconds, (size_t)n * sizeof(double));
     qsort(sorted, (size_t)n, sizeof(double), ascending);

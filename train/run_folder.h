@@ -9,7 +9,9 @@ OG_BEGIN
 /* Sums over a run that a resume continues. Times are of this process and its predecessors together. */
 typedef struct og_run_totals {
     int64_t tokens, useful, skipped;
-    double seconds, lookup_work, lookup_waited;
+    double seconds, lookup_work, lookup_waited; /* of the steps */
+    double run_seconds;                         /* wall time of earlier processes: start, measures and saves too */
+    double median_seconds;                      /* of a step, as earlier processes measured it */
     double train_nll[OG_N_MODALITIES], train_count[OG_N_MODALITIES]; /* over the last tenth of the steps, as trained */
     double step_seconds[512];                                        /* a ring of the latest steps, for the median */
     int64_t n_steps;

@@ -21,6 +21,10 @@ double og_schedule_factor(const og_train_options *o, int64_t step, int64_t steps
     }
 }
 
+int64_t og_steps_available(const og_train_options *o, int64_t packs) {
+    return (packs * o->epochs + o->batch - 1) / o->batch;
+}
+
 void og_order_epoch(uint64_t seed, int64_t epoch, int64_t n, int64_t *order) {
     uint64_t key = og_random_bits(og_splitmix64(seed ^ 0x6f72646572ull), (uint64_t)epoch);
     for (int64_t i = 0; i < n; i++) order[i] = i;

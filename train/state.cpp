@@ -101,11 +101,12 @@ json_t *loader_of(og_trainer *t) {
 
 json_t *state_of(og_trainer *t) {
     const og_run_totals &r = t->totals;
-    return json_pack("{s:I,s:I,s:o,s:{s:I,s:I,s:I,s:f,s:f,s:f,s:o,s:o}}", "step", (json_int_t)t->done, "batch",
+    return json_pack("{s:I,s:I,s:o,s:{s:I,s:I,s:I,s:f,s:f,s:f,s:f,s:f,s:o,s:o}}", "step", (json_int_t)t->done, "batch",
                      (json_int_t)t->o.train.batch, "loader", loader_of(t), "totals", "tokens", (json_int_t)r.tokens,
                      "useful", (json_int_t)r.useful, "skipped", (json_int_t)r.skipped, "seconds", r.seconds,
-                     "lookup_work", r.lookup_work, "lookup_waited", r.lookup_waited, "train_nll",
-                     numbers(r.train_nll, OG_N_MODALITIES), "train_count", numbers(r.train_count, OG_N_MODALITIES));
+                     "lookup_work", r.lookup_work, "lookup_waited", r.lookup_waited, "run_seconds", run_seconds(t),
+                     "step_seconds", og_run_median_seconds(&r), "train_nll", numbers(r.train_nll, OG_N_MODALITIES),
+                     "train_count", numbers(r.train_count, OG_N_MODALITIES));
 }
 
 void read_state(og_trainer *t, const std::string &path, og_error *err) {
@@ -115,12 +116,13 @@ void read_state(og_trainer *t, const std::string &path, og_error *err) {
     if (!root) check(og_fail(err, OG_EFORMAT, "%s: %s", path.c_str(), where.text));
     json_int_t step = 0, batch = 0, packs = -1, capacity = -1, ids = -1, seed = -1, next = -1, tokens = 0, useful = 0,
                skipped = 0;
-    double seconds = 0, work = 0, waited = 0;
+    double seconds = 0, work = 0, waited = 0, whole = 0, median = 0;
     json_t *nll = nullptr, *count = nullptr;
-    if (json_unpack(root.get(), "{s:I,s:I,s:{s:I,s:I,s:I,s:I,s:I},s:{s:I,s:I,s:I,s:F,s:F,s:F,s:o,s:o}}", "step", &step,
-                    "batch", &batch, "loader", "packs", &packs, "capacity", &capacity, "ids", &ids, "seed", &seed,
-                    "next_pack", &next, "totals", "tokens", &tokens, "useful", &useful, "skipped", &skipped, "seconds",
-                    &seconds, "lookup_work", &work, "lookup_waited", &waited, "train_nll", &nll, "train_count", &count))
+    if (json_unpack(root.get(), "{s:I,s:I,s:{s:I,s:I,s:I,s:I,s:I},s:{s:I,s:I,s:I,s:F,s:F,s:F,s?F,s?F,s:o,s:o}}", "step",
+                    &step, "batch", &batch, "loader", "packs", &packs, "capacity", &capacity, "ids", &ids, "seed",
+                    &seed, "next_pack", &next, "totals", "tokens", &tokens, "useful", &useful, "skipped", &skipped,
+                    "seconds", &seconds, "lookup_work", &work, "lookup_waited", &waited, "run_seconds", &whole,
+                    "step_seconds", &median, "train_nll", &nll, "train_count", &count))
         check(og_fail(err, OG_EFORMAT, "%s: lacks the loader's state or the totals", path.c_str()));
     auto same = [&](const char *what, json_int_t then, json_int_t now) {
         if (then != now)
@@ -143,6 +145,8 @@ void read_state(og_trainer *t, const std::string &path, og_error *err) {
     r.seconds = seconds;
     r.lookup_work = work;
     r.lookup_waited = waited;
+    r.run_seconds = whole;
+    r.median_seconds = median;
     for (size_t m = 0; m < OG_N_MODALITIES; m++) {
         r.train_nll[m] = json_number_value(json_array_get(nll, m));
         r.train_count[m] = json_number_value(json_array_get(count, m));

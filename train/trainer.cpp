@@ -157,7 +157,7 @@ static void make(og_trainer *t, const og_trainer_options *options, og_error *err
     t->log_context = options->log_context;
     og_train_options &o = t->o.train;
 
-    int64_t n = og_packs_count(t->packs), available = (n * o.epochs + o.batch - 1) / o.batch;
+    int64_t n = og_packs_count(t->packs), available = og_steps_available(&o, n);
     if (!n) check(og_fail(err, OG_EINVAL, "there are no training packs"));
     t->planned = o.steps ? o.steps : available;
     if (!o.overfit_one_batch && t->planned > available) {
@@ -177,7 +177,6 @@ static void make(og_trainer *t, const og_trainer_options *options, og_error *err
     make_model(t);
 
     if (t->run.empty()) return;
-    check(og_folder_make(t->run.c_str(), err));
     char *folder = nullptr;
     int64_t step = 0;
     if (o.resume != OG_RESUME_NEVER) {
@@ -189,12 +188,21 @@ static void make(og_trainer *t, const og_trainer_options *options, og_error *err
                 og_fail(err, OG_EINVAL, "%s: train.resume is must, but there is no whole checkpoint", t->run.c_str()));
         if (!path.empty()) {
             load_state(t, path, err);
-            say(t, OG_LOG_NOTE, "resumed from " + path + " after " + std::to_string(t->done) + " steps");
-        }
+            if (t->done > t->planned)
+                check(og_fail(err, OG_EINVAL,
+                              "%s: %lld steps are asked for, but the run has made %lld; raise train.steps, or use "
+                              "another run folder or train.resume: never",
+                              path.c_str(), (long long)t->planned, (long long)t->done));
+            if (t->done < t->planned)
+                say(t, OG_LOG_NOTE, "resumed from " + path + " after " + std::to_string(t->done) + " steps");
+        } else if (og_file_exists((t->run + "/metrics.jsonl").c_str()))
+            say(t, OG_LOG_WARNING, t->run + ": an earlier run left no whole checkpoint; starting over");
     }
+    check(og_folder_make(t->run.c_str(), err));
     check(og_metrics_open(t->run.c_str(), t->done, &t->metrics, err));
-    // Last: a resume that was refused leaves the config that made the checkpoints.
-    check(og_run_folder_make(t->run.c_str(), t->config, t->packs, t->threads, TORCH_VERSION, err));
+    // Last: a resume that was refused leaves the config that made the checkpoints, and so does one with nothing to do.
+    if (t->done < t->planned || !og_file_exists((t->run + "/config.yaml").c_str()))
+        check(og_run_folder_make(t->run.c_str(), t->config, t->packs, t->threads, TORCH_VERSION, err));
 }
 
 struct updated {

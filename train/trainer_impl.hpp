@@ -27,11 +27,13 @@ struct og_trainer {
     std::vector<at::Tensor> first, second, steps_seen; // AdamW's moments and counters, one a parameter
     og_metrics *metrics = nullptr;
     og_run_totals totals{};
+    double began = og_seconds();
 
     int64_t done = 0, planned = 0, threads = 1;
     int64_t table_bytes = 0;
     std::map<int64_t, std::vector<int64_t>> orders; // of the epochs in use
     std::string eval_json;                          // the last measure at the end
+    std::string finished;                           // summary.json of a run that has ended
 
     ~og_trainer();
     std::vector<int64_t> batch_of(int64_t step); // packs of the step after `step` steps
@@ -50,6 +52,9 @@ struct computed {
 computed compute(og_trainer *t, const std::vector<int64_t> &packs, int64_t micro, int64_t step);
 // "" or the name of the first tensor that is not finite.
 std::string first_bad(og_trainer *t, const computed &c);
+
+// Wall time of the run so far, over all processes that worked on it.
+inline double run_seconds(const og_trainer *t) { return t->totals.run_seconds + og_seconds() - t->began; }
 
 void save_state(og_trainer *t, const std::string &folder, og_error *err);
 void load_state(og_trainer *t, const std::string &folder, og_error *err);

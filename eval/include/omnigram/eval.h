@@ -14,8 +14,11 @@ typedef struct og_bits {             /* per modality; markers are counted apart 
 } og_bits;
 
 typedef struct og_eval og_eval;
-/* Measures a trainer's model on val (borrowed). Ids must be those of its training packs and packs no longer. train (may
- * be NULL) gives the unigram control and the measure on training packs. */
+/* Whether a model of the training packs can be measured on val: packs no longer, the same ids, codebooks and tokenizer.
+ * The error names what differs. */
+OG_API og_status og_eval_check(const og_packs *train, const og_packs *val, og_error *err) OG_MUST_USE;
+/* Measures a trainer's model on val (borrowed), which og_eval_check must take. train (may be NULL)
+ * gives the unigram control and the measure on training packs. */
 OG_API og_status og_eval_new(og_trainer *trainer, const og_packs *train, const og_packs *val, og_eval **out,
                              og_error *err) OG_MUST_USE;
 OG_API void og_eval_free(og_eval *eval);

@@ -23,6 +23,13 @@ OG_API const og_train_section *og_train_sections(void); /* ends with a NULL name
  * keys are errors that name the nearest. This is what a run folder's config.yaml holds. */
 OG_API og_status og_train_config(const og_config *user, og_config **out, og_error *err) OG_MUST_USE;
 
+/* Finds what can be known to be wrong before a model is made, and reads or writes no run: keys and limits, names in
+ * memory.use and, with packs (may be NULL), the tables against their ids and codebooks, and whether they fit in memory.
+ * JSON object (og_release): memory; with packs also steps, packs, parameters, table_values (of one position),
+ * table_bytes, tables.NAME.{rows, dim, columns, bytes}. */
+OG_API og_status og_train_check(const og_config *config, const og_packs *packs, char **json,
+                                og_error *err) OG_MUST_USE;
+
 /* ---- trainer ---------------------------------------------------------------------------------------------- */
 
 typedef struct og_trainer og_trainer;
