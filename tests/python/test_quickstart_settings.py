@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from omnigram.quickstart import settings
@@ -60,3 +62,53 @@ def test_merging_shares_nothing():
     result = settings.merged(base, over)
     result["a"]["b"].append(2), result["a"]["c"].update(e=1)
     assert base == {"a": {"b": [1]}} and over == {"a": {"c": {"d": 1}}}
+
+
+def test_null_takes_a_key_away():
+    base = {"image": {"stencil": "grid", "cells": [["W"]], "dim": 32}}
+    over = {"image": {"stencil": "lags", "cells": None, "cellz": None}}
+    assert settings.merged(base, over) == {"image": {"stencil": "lags", "dim": 32, "cellz": None}}  # a typo must be seen later
+    from omnigram import Config  # the verbs merge alike
+    assert Config(base).merge(over).to_dict() == settings.merged(base, over)
+
+
+def load(folder, text, *overrides, **more):
+    (folder / "a.yaml").write_text(text)
+    return settings.load(folder / "a.yaml", **{"dataset": {"name": "synthetic"}, "overrides": overrides, **more})
+
+
+def test_a_short_config_of_own_arms_is_enough(tmp_path):
+    text = "tables: {t: {orders: [2]}}\nquickstart:\n  arms:\n    off: {memory: {mode: off}}\n    on: {}\n"
+    found = load(tmp_path, text, "--quickstart.budget_seconds=3600", "tables.t.dim=8", "quickstart.arms.more={memory: {lr: 0.1}}")
+    assert list(found.arms) == ["off", "on", "more"] and found.budget_seconds == 3600 and found.slowest is None
+    assert found.arm("off")["memory"] == {"mode": "off"}  # YAML 1.2: words, no booleans
+    assert found.arm("more")["tables"] == {"t": {"orders": [2], "dim": 8}} and found.arm("more")["memory"] == {"lr": 0.1}
+    assert found.shared["prepare"] == {"dataset": {"name": "synthetic"}}
+    own = load(tmp_path, "prepare: {dataset: {name: jsonl, path: x, bad_line: skip}}\n" + text, dataset={"name": "config"})
+    assert own.shared["prepare"]["dataset"]["bad_line"] == "skip"
+
+
+@pytest.mark.parametrize("text, overrides, message", [
+    ("quickstart: {arms: {}}\n", (), "no arms"),
+    ("quickstart: {arms: {a/b: {}}}\n", (), "a/b"),
+    ("quickstart: {arms: {a: {quantize: {}}}}\n", (), "quickstart.arms.a.quantize: unknown key"),
+    ("quickstart: {arms: {a: {memroy: {}}}}\n", (), "did you mean 'memory'"),
+    ("quickstart: {arms: {a: {}}, slowest: b}\n", (), "'b', no arm; there are a"),
+    ("quickstart: {arms: {a: {}}, slack: fast}\n", (), "quickstart.slack: wants a number"),
+    ("quickstart: {arms: {a: {}}, min_steps: 1.5}\n", (), "wants an integer"),
+    ("quickstart: {arms: {a: {}}}\ntabels: {}\n", (), "did you mean 'tables'"),
+    ("quickstart: {arms: {a: {}}}\n", ("--quickstart.slackk=2",), "did you mean 'slack'"),
+    ("quickstart: {arms: {a: {}, a: {}}}\n", (), "a.yaml:1"),
+    ("quickstart: [1\n", (), "a.yaml"),
+])
+def test_faults_are_named(tmp_path, text, overrides, message):
+    with pytest.raises(settings.SettingsError, match=re.escape(message)):
+        load(tmp_path, text, *overrides)
+
+
+def test_tables_of_an_absent_modality_go_from_every_arm(root):
+    full = settings.load(root / "train/configs/quickstart.yaml", dataset={"name": "synthetic"})
+    left, gone = settings.without(full, ["audio"])
+    assert gone == ["audio"] and set(left.arm("random_row")["tables"]) == {"text", "image", "text_image", "image_text"}
+    assert settings.without(full, ["image"])[1] == ["image", "text_image", "image_text"]
+    assert set(settings.without(full, ["text", "audio"])[0].arm("multimodal")["tables"]) == {"image"}

@@ -82,7 +82,8 @@ class Runner:
             record = Record(stage.name, last["seconds"], last["peak_rss_bytes"], True, stage.line)
             self._say(f"[{number}/{self.total}] {stage.title}: done before ({record.seconds:.1f} s then)")
         else:
-            self._say(f"[{number}/{self.total}] {stage.title} ...")
+            going_on = same and stage.resume and not last.get("done") and any(path.exists() for path in stage.outputs)
+            self._say(f"[{number}/{self.total}] {stage.title} ..." + (" (was stopped; it goes on from what it left)" if going_on else ""))
             if not (same and stage.resume):
                 for path in stage.outputs:
                     _remove(path)
