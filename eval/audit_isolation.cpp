@@ -43,7 +43,7 @@ struct audit {
     og_error *err;
     int64_t packs = 0, documents = 0, compared = 0;
 
-    // A pack, and the one behind it in the same batch.
+    // What is looked at: packs of one batch. Documents of the first are changed.
     struct scene {
         std::vector<og_pack> packs;
         std::vector<sight> before;
@@ -67,26 +67,31 @@ struct audit {
         int64_t most_packs = o.n_packs ? o.n_packs : 4, most_docs = o.n_docs ? o.n_docs : 8,
                 all = og_packs_count(o.packs);
         for (int64_t i = 0; i < all && packs < most_packs; i++) {
-            scene intact;
-            intact.packs.resize(all > 1 ? 2 : 1);
-            for (size_t k = 0; k < intact.packs.size(); k++)
-                check(og_packs_get(o.packs, (i + (int64_t)k) % all, &intact.packs[k], err));
-            int64_t docs = intact.packs[0].n_docs;
+            // Poked, a pack stands beside the next one in a batch. Taking a document out is looked at in its pack
+            // alone: it changes how many rows matrix products have, and a few of those sizes round differently.
+            scene alone, joined;
+            joined.packs.resize(all > 1 ? 2 : 1);
+            for (size_t k = 0; k < joined.packs.size(); k++)
+                check(og_packs_get(o.packs, (i + (int64_t)k) % all, &joined.packs[k], err));
+            alone.packs.assign(1, joined.packs[0]);
+            int64_t docs = alone.packs[0].n_docs;
             if (docs < 2) continue;
             packs++;
-            std::vector<scene> twins(channels.size(), intact);
+            std::vector<scene> twins;
+            for (const channel &c : channels) twins.push_back(c.shifts ? alone : joined);
             auto trainer_of = [&](const channel &c) { return !strcmp(c.name, "window") ? leaking : whole; };
-            intact.before = look(whole, intact.packs, {});
+            alone.before = look(whole, alone.packs, {});
+            joined.before = look(whole, joined.packs, {});
             for (size_t c = 0; c < channels.size(); c++)
                 twins[c].before = look(trainer_of(channels[c]), twins[c].packs, channels[c].down);
             int64_t n = std::min(most_docs, docs);
             for (int64_t k = 0; k < n; k++) {
                 int64_t doc = k * docs / n;
                 documents++;
-                compared += (int64_t)intact.before.size() - 1;
+                compared += (int64_t)joined.before.size() - 1;
                 leak_count poked, moved;
-                others(whole, intact, {}, false, doc, &poked);
-                others(whole, intact, {}, true, doc, &moved);
+                others(whole, joined, {}, false, doc, &poked);
+                others(whole, alone, {}, true, doc, &moved);
                 for (size_t c = 0; c < channels.size(); c++) {
                     channels[c].leaks.add(channels[c].shifts ? moved : poked);
                     others(trainer_of(channels[c]), twins[c], channels[c].down, channels[c].shifts, doc,

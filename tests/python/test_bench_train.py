@@ -34,10 +34,23 @@ def test_an_arm_s_own_config_and_packs(train_files, tmp_path):  # noqa: F811
                    train_files / "train.safetensors", "--json", "-")
     found = json.loads(done.stdout)
     assert [record["name"] for record in found] == ["train.step.frozen", "train.step.train"]
+    assert all(0 < record["table_bytes"] < 10**6 for record in found)  # hundreds of rows: said beside the overhead
     assert found[0]["steps"] == 24  # 39 steps are made, more than one pass has
     done = program("bench", "train", "--tables-only", "--steps", "24", "--max-seconds", "0", "--config", train_files / "config.yaml",
-                   "--packs", train_files / "train.safetensors", "--json", "-")
+                   "--packs", train_files / "train.safetensors", "--rows", "100003", "--json", "-")
+    assert all(record["table_bytes"] > 100003 * 64 for record in json.loads(done.stdout))
     assert [record["steps"] for record in json.loads(done.stdout)] == [2, 2]  # one turn is measured whatever it takes
     (tmp_path / "half.yaml").write_text(json.dumps({"model": config()["model"], "train": {}}))
     failed = program("bench", "train", "--tables-only", "--config", tmp_path / "half.yaml", ok=False)
     assert "has no section tables" in failed.stderr
+
+
+def test_a_peer_that_is_another_model_stops_the_bench(monkeypatch, train_files):  # noqa: F811
+    from omnigram import Packs
+    from omnigram.bench import train as bench
+
+    monkeypatch.setattr(bench.Eager, "norm", lambda self, x, name: x)  # it skips its norms
+    settings = {"model": {"width": 32, "layers": 1, "heads": 2}, "fused": True,
+                "train": {"batch": 2, "lr": 0.001, "warmup": 10**6, "schedule": "constant", "threads": 1}}
+    with pytest.raises(SystemExit, match="no longer the same model"):
+        bench.measure(settings, Packs.load(train_files / "train.safetensors"), 2)

@@ -61,7 +61,7 @@ def quickstart(root, out, *more, ok=True):
 @pytest.fixture(scope="module")
 def own(root, photos):
     out = photos.parent / "run"
-    more = ("--data", "folder", "--path", photos, "--train.save_every=1")
+    more = ("--data", "folder", "--path", photos, "--train.save_every=1", "--train.batch=1", "--pack.capacity=256")
     return out, more, quickstart(root, out, *more)
 
 
