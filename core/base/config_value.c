@@ -6,7 +6,8 @@
 
 /* Writes the steps from the root of the whole config to node; returns the length, which may pass the room. */
 static size_t put_path(const og_config *node, char *text, size_t room) {
-    if (!node->parent) return (size_t)snprintf(text, room, "%s", node->tree->path ? node->tree->path : "");
+    if (!node->parent) /* a default of a key table is in no tree */
+        return (size_t)snprintf(text, room, "%s", node->tree && node->tree->path ? node->tree->path : "");
     size_t n = put_path(node->parent, text, room);
     char *at = text + (n < room ? n : room - 1);
     size_t left = n < room ? room - n : 1;
