@@ -210,7 +210,7 @@ def test_bad_usage_says_what(prepared, tmp_path):
         (["--prepared", prepared, "--out", out, "--imaje.size=3"], 1, "image"),
         (["--prepared", prepared, "--out", out, "--image.sise=3"], 1, "size"),
         (["--prepared", prepared, "--out", out, "--image.size=0"], 1, "size"),
-        (["--prepared", prepared, "--out", out, "--image.sample=0"], 1, "sample is 0"),
+        (["--prepared", prepared, "--out", out, "--image.sample=0"], 1, "image.sample: is 0"),
         (["--prepared", prepared, "--out", out, "--image.quantizer=kmean"], 1, "there are kmeans, rvq"),
         (["--prepared", prepared, "--out", out, "--text.vocab=1"], 1, "vocab"),
     ]
