@@ -166,7 +166,7 @@ def test_files_that_were_cut_or_changed_never_crash_it(made, name, line):
             left.unlink(missing_ok=True)
 
 
-@pytest.mark.parametrize("keeps", ["", "{}", '{"format": "omnigram-prepared", "version": 1}', '{"format": "omnigram-prepared", "version": 1, "shards": [{}]}'])
+@pytest.mark.parametrize("keeps", ["", "{}", '{"format": "omnigram-prepared", "version": 2}', '{"format": "omnigram-prepared", "version": 2, "digest": ""}'])
 def test_an_index_that_lacks_a_key_is_named(made, keeps):
     shutil.copytree(made / "prepared", made / "lacking", dirs_exist_ok=True)
     (made / "lacking" / "index.json").write_text(keeps)
