@@ -27,8 +27,7 @@ OG_API og_status og_train_config(const og_config *user, og_config **out, og_erro
  * memory.use and, with packs (may be NULL), the tables against their ids and codebooks, and whether they fit in memory.
  * JSON object (og_release): memory; with packs also steps, packs, parameters, table_values (of one position),
  * table_bytes, tables.NAME.{rows, dim, columns, bytes}. */
-OG_API og_status og_train_check(const og_config *config, const og_packs *packs, char **json,
-                                og_error *err) OG_MUST_USE;
+OG_API og_status og_train_check(const og_config *config, const og_packs *packs, char **json, og_error *err) OG_MUST_USE;
 
 /* ---- trainer ---------------------------------------------------------------------------------------------- */
 
