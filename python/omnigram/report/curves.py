@@ -120,6 +120,7 @@ def forest(differences: Mapping[str, Mapping[str, Difference | None]], against: 
         axis.axvline(0, color="#010203", linewidth=0.9)
         axis.set_yticks(range(len(rows)), [f"{arm} · {modality}" for arm, modality, _ in reversed(rows)])
         axis.set_ylim(-0.6, max(len(rows), 1) - 0.4)
+        axis.xaxis.set_major_locator(MaxNLocator(5))  # labels of three decimals would meet
         axis.grid(axis="y", visible=False)
         axis.set_xlabel("difference in bits a token (left is better)")
     return fig.svg
