@@ -14,10 +14,11 @@ typedef struct og_quantize_part { /* a modality with a codebook: image, audio */
     og_modality_impl *impl;
     og_config *preprocess; /* of the reader, owned */
     const og_quantizer_type *quantizer;
-    og_config *fit;        /* the quantizer's own keys, owned */
-    int64_t sample;        /* most vectors that it is fitted to or measured on */
-    int64_t items;         /* stored items of this modality; 0: none, and no codebook */
-    og_codebook *codebook; /* owned */
+    const og_config *given; /* the keys of the config, or NULL; borrowed */
+    og_config *fit;         /* those of the quantizer's own, owned */
+    int64_t sample;         /* most vectors that it is fitted to or measured on */
+    int64_t items;          /* stored items of this modality; 0: none, and no codebook */
+    og_codebook *codebook;  /* owned */
 } og_quantize_part;
 
 typedef struct og_quantize_item { /* codes of a stored item: values + first, or none yet (first -1) */
@@ -38,6 +39,7 @@ typedef struct og_quantize {
     og_progress_fn *progress;
     void *progress_context;
     int64_t vocab, row_end, threads, n_previews;
+    const og_config *text_given; /* its keys, or NULL; borrowed */
     og_quantize_part parts[OG_N_MODALITIES];
     og_tokenizer *tokenizer;
     og_quantize_item *items; /* [og_prepared_items] */
@@ -48,6 +50,21 @@ typedef struct og_quantize {
 /* quantize_setup.c: reads the config, opens readers and quantizers, counts the items. */
 og_status og_quantize_open(const og_config *config, og_quantize *q, og_error *err) OG_MUST_USE;
 void og_quantize_close(og_quantize *q);
+
+/* quantize_keys.c: quantizer and sample are ours; every other key belongs to the quantizer, whose own table refuses
+ * what it does not know. */
+og_status og_quantize_read_keys(const og_config *map, int encode_only, og_quantize_part *part,
+                                og_error *err) OG_MUST_USE;
+og_status og_quantize_check_keys(const og_quantize_part *part, og_error *err) OG_MUST_USE;
+/* What a codebook was fitted with, every default in it. */
+og_status og_quantize_keys_json(const og_quantize_part *part, json_t **out, og_error *err) OG_MUST_USE;
+
+/* quantize_same.c: refuses keys that say otherwise than what the tokenizer, or a codebook, at path was made with; puts
+ * what the record (of the run that made it, NULL: none) has of them into the result. */
+og_status og_quantize_same_text(og_quantize *q, const char *path, const og_config *record, og_error *err) OG_MUST_USE;
+og_status og_quantize_same_part(og_quantize *q, int32_t modality, const char *path, const og_config *record,
+                                og_error *err) OG_MUST_USE;
+og_status og_quantize_keep_keys(og_quantize *q, const char *name, json_t *keys, og_error *err) OG_MUST_USE;
 
 /* quantize_vectors.c: up to `most` vectors [*n][dim] of a split's distinct items, og_release; *seen counts all. Which
  * ones are kept depends on their item and place in it alone. */

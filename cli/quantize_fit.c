@@ -41,14 +41,36 @@ static og_status add_text(void *context, const og_media *media, int64_t unique, 
     return OG_OK;
 }
 
+/* How many items each side has, and the keys of prepare or the options that help. */
+static og_status nothing_to_fit(const og_quantize *q, int32_t modality, const char *what, og_error *err) {
+    static const char *const leave_out[OG_N_MODALITIES] = {[OG_IMAGE] = " modalities: [text, audio] leaves it out,",
+                                                           [OG_AUDIO] = " modalities: [text, image] leaves it out,"};
+    const char *name = og_modality_name(modality), *left = leave_out[modality] ? leave_out[modality] : "";
+    int64_t n[OG_N_SPLITS] = {0};
+    for (int32_t split = 0; split < OG_N_SPLITS; split++) {
+        char key[64];
+        snprintf(key, sizeof key, "counters.splits.%s.%s", og_split_name(split), name);
+        OG_TRY(og_config_i64(og_config_get(og_prepared_index(q->prepared), key), &n[split], err));
+    }
+    int none = n[OG_VAL] + n[OG_TEST] == 0;
+    return og_fail(err, OG_EINVAL,
+                   "%s: no %s in the train split to fit a %s to; %s items: train %lld, val %lld, test %lld. %s%s or "
+                   "--encode-only --codebooks FOLDER takes what was fitted before",
+                   q->prepared_path, name, what, name, (long long)n[OG_TRAIN], (long long)n[OG_VAL],
+                   (long long)n[OG_TEST],
+                   none ? "The data need some,"
+                        : "In prepare, split.cover: true moves a group to train (but for tuxpaint), other split.val, "
+                          "split.test or split.seed sort them anew,",
+                   none ? "" : left);
+}
+
 static og_status fit_tokenizer(og_quantize *q, og_error *err) {
     char path[4096];
     texts t = {0};
     OG_TRY(og_quantize_path(q->out, "tokenizer.model", path, err));
     double begin = seconds_now();
     og_status status = og_quantize_each(q, OG_TEXT, OG_TRAIN, OG_TRAIN, "read train text", add_text, &t, err);
-    if (status == OG_OK && !t.n)
-        status = og_fail(err, OG_EINVAL, "%s: no text in the train split to fit a tokenizer to", q->prepared_path);
+    if (status == OG_OK && !t.n) status = nothing_to_fit(q, OG_TEXT, "tokenizer", err);
     if (status == OG_OK) status = og_tokenizer_train(t.text, t.bytes, t.n, q->vocab, path, err);
     if (status == OG_OK) status = og_tokenizer_open(path, &q->tokenizer, err);
     if (status == OG_OK) {
@@ -60,6 +82,7 @@ static og_status fit_tokenizer(og_quantize *q, og_error *err) {
                                       (json_int_t)got, "asked", (json_int_t)q->vocab, "got", (json_int_t)got,
                                       "fingerprint", og_tokenizer_fingerprint(q->tokenizer), "fit_seconds",
                                       seconds_now() - begin));
+        status = og_quantize_keep_keys(q, "text", json_pack("{s:I}", "vocab", (json_int_t)q->vocab), err);
     }
     og_release((void *)t.text);
     og_release(t.bytes);
@@ -143,10 +166,7 @@ static og_status fit_part(og_quantize *q, int32_t modality, json_t *health, og_e
     int64_t n, seen;
     double begin = seconds_now();
     OG_TRY(og_quantize_vectors(q, modality, OG_TRAIN, part->sample, &vectors, &n, &seen, err));
-    og_status status =
-        n ? OG_OK
-          : og_fail(err, OG_EINVAL, "%s: %lld %s items, none of them in the train split to fit a codebook to",
-                    q->prepared_path, (long long)part->items, part->type->name);
+    og_status status = n ? OG_OK : nothing_to_fit(q, modality, "codebook", err);
     if (status == OG_OK) {
         fprintf(stderr, "quantize: fit %s codebook to %lld vectors of %lld\n", part->type->name, (long long)n,
                 (long long)seen);
@@ -183,6 +203,9 @@ og_status og_quantize_fit(og_quantize *q, og_error *err) {
         snprintf(leaf, sizeof leaf, "%s.codebook.safetensors", q->parts[m].type->name);
         OG_TRY(og_quantize_path(q->out, leaf, path, err));
         OG_TRY(og_codebook_save(q->parts[m].codebook, path, err));
+        json_t *fitted;
+        OG_TRY(og_quantize_keys_json(&q->parts[m], &fitted, err));
+        OG_TRY(og_quantize_keep_keys(q, q->parts[m].type->name, fitted, err));
     }
     return OG_OK;
 }

@@ -61,7 +61,7 @@ static og_status check(const char *path, const og_quantize_part *part, const og_
     return OG_OK;
 }
 
-static og_status reuse_part(og_quantize *q, int32_t modality, og_error *err) {
+static og_status reuse_part(og_quantize *q, int32_t modality, const og_config *record, og_error *err) {
     og_quantize_part *part = &q->parts[modality];
     char leaf[64], path[4096];
     snprintf(leaf, sizeof leaf, "%s.codebook.safetensors", part->type->name);
@@ -72,6 +72,7 @@ static og_status reuse_part(og_quantize *q, int32_t modality, og_error *err) {
     if (!part->quantizer)
         return og_fail(err, OG_ENOTSUP, "%s: made by the quantizer '%s', which this build does not have", path,
                        part->codebook->quantizer);
+    OG_TRY(og_quantize_same_part(q, modality, path, record, err));
     OG_TRY(og_quantize_path(q->out, leaf, path, err));
     OG_TRY(og_codebook_save(part->codebook, path, err));
     json_object_set_new(q->result, part->type->name,
@@ -82,11 +83,20 @@ static og_status reuse_part(og_quantize *q, int32_t modality, og_error *err) {
     return OG_OK;
 }
 
-og_status og_quantize_reuse(og_quantize *q, og_error *err) {
+/* The record of the run that made them; folders of codebooks alone have none. */
+static og_status open_record(const char *folder, og_config **out, og_error *err) {
+    char path[4096];
+    OG_TRY(og_quantize_path(folder, OG_QUANTIZE_RECORD, path, err));
+    *out = NULL;
+    return og_file_exists(path) ? og_config_from_json_file(path, out, err) : OG_OK;
+}
+
+static og_status reuse_tokenizer(og_quantize *q, const og_config *record, og_error *err) {
     char path[4096], *model;
     int64_t bytes;
     OG_TRY(og_quantize_path(q->codebooks_path, "tokenizer.model", path, err));
     OG_TRY(og_tokenizer_open(path, &q->tokenizer, err));
+    OG_TRY(og_quantize_same_text(q, path, record, err));
     OG_TRY(og_file_read(path, INT64_C(1) << 30, &model, &bytes, err));
     og_status status = og_quantize_path(q->out, "tokenizer.model", path, err);
     if (status == OG_OK) status = og_file_write(path, model, bytes, err);
@@ -95,7 +105,15 @@ og_status og_quantize_reuse(og_quantize *q, og_error *err) {
     json_object_set_new(q->result, "text",
                         json_pack("{s:I, s:s}", "vocab", (json_int_t)og_tokenizer_vocab(q->tokenizer), "fingerprint",
                                   og_tokenizer_fingerprint(q->tokenizer)));
-    for (int32_t m = OG_IMAGE; m <= OG_AUDIO; m++)
-        if (q->parts[m].items) OG_TRY(reuse_part(q, m, err));
     return OG_OK;
+}
+
+og_status og_quantize_reuse(og_quantize *q, og_error *err) {
+    og_config *record;
+    OG_TRY(open_record(q->codebooks_path, &record, err));
+    og_status status = reuse_tokenizer(q, record, err);
+    for (int32_t m = OG_IMAGE; m <= OG_AUDIO && status == OG_OK; m++)
+        if (q->parts[m].items) status = reuse_part(q, m, record, err);
+    og_config_free(record);
+    return status;
 }

@@ -33,44 +33,15 @@ static const og_key text_keys[] = {
     {0},
 };
 
-/* quantizer and sample are ours; every other key belongs to the quantizer, whose own table refuses what it does not
- * know. */
-static og_status read_part(const og_config *map, og_quantize_part *part, og_error *err) {
-    const char *name = "kmeans";
-    part->sample = 131072; /* 256 for each of 512 codes, FAISS's own measure of enough */
-    OG_TRY(og_config_new_at(map, NULL, &part->fit, err));
-    for (int64_t i = 0; i < og_config_size(map); i++) {
-        const char *key = og_config_key_at(map, i);
-        const og_config *value = og_config_at(map, i);
-        if (!strcmp(key, "quantizer")) {
-            OG_TRY(og_config_string(value, &name, err));
-        } else if (!strcmp(key, "sample")) {
-            OG_TRY(og_config_i64(value, &part->sample, err));
-            if (part->sample < 1)
-                return og_fail(err, OG_EINVAL, "%s: is %lld, and must be at least 1", OG_WHERE(value),
-                               (long long)part->sample);
-        } else {
-            OG_TRY(og_config_put(part->fit, key, value, err));
-        }
-    }
-    part->quantizer = og_quantizer_find(name);
-    if (part->quantizer) return OG_OK;
-    char known[256] = "";
-    for (int i = 0; og_quantizer_types[i]; i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
-                 og_quantizer_types[i]->name);
-    return og_fail(err, OG_EINVAL, "%s.quantizer: '%.40s' is unknown; there are %s", part->type->name, name, known);
-}
-
-static og_status open_part(const og_config *index, const og_config *map, const char *name, og_quantize_part *part,
-                           og_error *err) {
+static og_status open_part(const og_config *index, const og_config *map, const char *name, int encode_only,
+                           og_quantize_part *part, og_error *err) {
     char key[32];
     part->type = og_modality_find(name);
     if (!part->type) return og_fail(err, OG_EINTERNAL, "this build has no modality '%s'", name);
     snprintf(key, sizeof key, "config.%s", name); /* the policies that prepared the items decide their vectors too */
     OG_TRY(part->type->create(og_config_get(index, key), &part->impl, err));
     OG_TRY(part->type->describe(part->impl, &part->preprocess, err));
-    return read_part(map, part, err);
+    return og_quantize_read_keys(map, encode_only, part, err);
 }
 
 static og_status count_items(og_quantize *q, og_error *err) {
@@ -101,13 +72,15 @@ og_status og_quantize_open(const og_config *config, og_quantize *q, og_error *er
     OG_TRY(og_config_read(config, keys, &s, err));
     OG_TRY(og_config_read(s.text, text_keys, &text, err));
     q->vocab = text.vocab;
+    q->text_given = s.text;
     q->row_end = s.row_end;
     q->n_previews = s.previews;
     q->threads = s.threads ? s.threads : sysconf(_SC_NPROCESSORS_ONLN);
     OG_TRY(og_prepared_open(q->prepared_path, &q->prepared, err));
     const og_config *index = og_prepared_index(q->prepared);
-    OG_TRY(open_part(index, s.image, "image", &q->parts[OG_IMAGE], err));
-    OG_TRY(open_part(index, s.audio, "audio", &q->parts[OG_AUDIO], err));
+    int encode_only = q->codebooks_path != NULL;
+    OG_TRY(open_part(index, s.image, "image", encode_only, &q->parts[OG_IMAGE], err));
+    OG_TRY(open_part(index, s.audio, "audio", encode_only, &q->parts[OG_AUDIO], err));
     OG_TRY(og_pool_new((int32_t)q->threads, &q->pool, err));
     return count_items(q, err);
 }

@@ -111,7 +111,10 @@ static int pack_documents(const char *documents_path, const char *out, const og_
     struct timespec a, b;
     clock_gettime(CLOCK_MONOTONIC, &a);
     og_status status = og_documents_load(documents_path, &documents, &err);
-    if (status == OG_OK) status = og_packs_build(documents, policy, &packs, &err);
+    if (status == OG_OK) {
+        status = og_packs_build(documents, policy, &packs, &err);
+        if (status != OG_OK) status = og_fail_at(&err, status, "%s", documents_path);
+    }
     if (status == OG_OK) status = refuse_empty(documents_path, documents, packs, &err);
     if (status == OG_OK) status = og_packs_save(packs, out, &err);
     if (status == OG_OK) status = og_config_to_json(og_packs_counters(packs), &text, &err);

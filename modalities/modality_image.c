@@ -29,8 +29,8 @@ static const og_key keys[] = {
      "gray)"},
     {"orientation", OG_KEY_CHOICE, FIELD(orientation), "exif", 0, 0, "raw|exif",
      "whether the EXIF orientation is applied"},
-    {"max_pixels", OG_KEY_I64, FIELD(max_pixels), "64000000", 1, 1e12, NULL,
-     "most pixels a file may claim (read before decoding)"},
+    {"max_pixels", OG_KEY_I64, FIELD(max_pixels), "64000000", 1, 1 << 30, NULL,
+     "most pixels a file may claim (read before decoding); OpenCV takes no more than 2^30"},
     {0},
 };
 

@@ -4,6 +4,7 @@
 
 #include <omnigram/modalities.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -63,8 +64,10 @@ static og_status open_folder(const og_config *config, const og_split_policy *spl
     settings read = {0};
     struct stat info;
     OG_TRY(og_config_read(config, keys, &read, err));
-    if (stat(read.path, &info) || !S_ISDIR(info.st_mode))
-        return og_fail(err, OG_EIO, "%s: '%s' is not a folder", OG_WHERE(og_config_get(config, "path")), read.path);
+    int absent = stat(read.path, &info);
+    if (absent || !S_ISDIR(info.st_mode))
+        return og_fail(err, OG_EIO, "%s: '%s' is not a folder%s%s", OG_WHERE(og_config_get(config, "path")), read.path,
+                       absent ? ": " : "", absent ? strerror(errno) : "");
     og_dataset_impl *self = og_alloc_zero(1, sizeof *self);
     if (!self) return og_fail(err, OG_ENOMEM, "folder: no memory");
     self->settings = read;
@@ -77,8 +80,11 @@ static og_status open_folder(const og_config *config, const og_split_policy *spl
         if (self->files.n) qsort(self->files.paths, (size_t)self->files.n, sizeof *self->files.paths, by_stem);
         for (int64_t i = 0; i < self->files.n; i++) known += og_file_modality(self->files.paths[i], &stem) >= 0;
         if (!known)
-            status = og_fail(err, OG_EINVAL, "%s: the folder holds no text, image or audio file (%lld other files)",
-                             self->root, (long long)self->files.n);
+            status = og_fail(err, OG_EINVAL,
+                             "%s: the folder holds no text, image or audio file (%lld other files, %lld hidden, %lld "
+                             "links to folders and special files, which are not followed)",
+                             self->root, (long long)self->files.n, (long long)self->files.hidden,
+                             (long long)self->files.irregular);
     }
     if (status != OG_OK) {
         close_folder(self);

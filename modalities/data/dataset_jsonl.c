@@ -64,6 +64,7 @@ static og_status open_jsonl(const og_config *config, const og_split_policy *spli
         if (slash) slash[slash == self->root ? 1 : 0] = 0;
         self->bytes = og_map_data(self->map);
         self->n = og_map_bytes(self->map);
+        if (self->n >= 3 && !memcmp(self->bytes, "\xEF\xBB\xBF", 3)) self->at = 3; /* a byte order mark is no text */
         if (self->n == 0) status = og_fail(err, OG_EFORMAT, "%s: empty file (0 bytes)", read.path);
     }
     if (status != OG_OK) {

@@ -33,11 +33,11 @@ static og_status walk(const char *folder, const char *below, int32_t depth, og_s
             break;
         }
         struct stat itself, target;
-        if (lstat(path, &itself) || stat(path, &target)) {
+        if (lstat(path, &itself)) {
             out->irregular++;
         } else if (S_ISDIR(itself.st_mode)) {
             status = walk(folder, relative, depth + 1, strings, out, err);
-        } else if (!S_ISREG(target.st_mode)) {
+        } else if (!stat(path, &target) && !S_ISREG(target.st_mode)) { /* a link to nothing is a file that is missing */
             out->irregular++;
         } else {
             status = og_grow((void **)&out->paths, &out->capacity, out->n + 1, sizeof *out->paths, err);

@@ -9,7 +9,8 @@ typedef struct og_file_list {
     int64_t n, capacity;
     int64_t hidden, irregular; /* passed over: names with a leading dot; neither file nor folder */
 } og_file_list;
-/* Symbolic links to files are followed, to folders are not (they could loop). */
+/* Symbolic links to files are followed, to folders are not (they could loop); one to nothing is listed as a file, for
+ * whoever reads it to find that it is missing. */
 og_status og_files_list(const char *folder, og_strings *strings, og_file_list *out, og_error *err);
 void og_files_free(og_file_list *list);
 

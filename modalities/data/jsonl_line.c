@@ -6,6 +6,8 @@
 #include <jansson.h>
 #include <string.h>
 
+enum { PATH_BYTES = 4095 }; /* the system takes no longer one */
+
 typedef struct reader {
     const char *place, *root;
     og_strings *strings;
@@ -26,8 +28,12 @@ static og_status read_path(const reader *r, const char *key, const json_t *value
     const char *path = NULL;
     OG_TRY(read_string(r, key, value, &path));
     if (!*path) return og_fail(r->err, OG_EFORMAT, "%s: '%s' is an empty path", r->place, key);
+    size_t bytes = strlen(path) + (*path == '/' ? 0 : strlen(r->root) + 1);
+    if (bytes > PATH_BYTES)
+        return og_fail(r->err, OG_EFORMAT, "%s: '%s' is a path of %zu bytes; at most %d are taken", r->place, key,
+                       bytes, PATH_BYTES);
     *out = *path == '/' ? path : og_strings_format(r->strings, "%s/%s", r->root, path);
-    return *out ? OG_OK : og_fail(r->err, OG_EFORMAT, "%s: '%s' is a path that is too long", r->place, key);
+    return *out ? OG_OK : og_fail(r->err, OG_ENOMEM, "%s: no memory", r->place);
 }
 
 static og_status read_item(const reader *r, int64_t index, const json_t *json, og_item *out) {
@@ -99,6 +105,7 @@ static og_status read_document(const reader *r, const json_t *json, og_jsonl_doc
             else
                 return og_fail(r->err, OG_EFORMAT, "%s: unknown key '%.60s'; known: items, id, group", r->place, key);
         }
+        if (document.id && !*document.id) return og_fail(r->err, OG_EFORMAT, "%s: 'id' is empty", r->place);
     }
     if (!json_is_array(items))
         return og_fail(r->err, OG_EFORMAT, "%s: a document is a list of items, or an object with a list 'items'",

@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+enum { MOST_SIDE = 1 << 20 }; /* CV_IO_MAX_IMAGE_WIDTH and _HEIGHT, by default */
+
 /* OpenCV pulls in 140 libraries (140 ms), so only a process that decodes a picture pays for it. */
 static og_status find_decoder(og_opencv_decode_fn **out, og_error *err) {
 #ifdef OG_HAVE_OPENCV
@@ -64,6 +66,9 @@ og_status og_picture_decode(const og_picture_policy *policy, const char *place, 
         return og_fail(err, OG_EFORMAT,
                        "%s: picture of %lld x %lld pixels is over the limit of %lld pixels (image.max_pixels)", place,
                        (long long)header.width, (long long)header.height, (long long)policy->max_pixels);
+    if (header.width > MOST_SIDE || header.height > MOST_SIDE)
+        return og_fail(err, OG_EFORMAT, "%s: picture of %lld x %lld pixels; OpenCV decodes sides of at most %d", place,
+                       (long long)header.width, (long long)header.height, MOST_SIDE);
     if (header.components == 4) /* the file is at fault, so bad_item: skip may pass over it */
         return og_fail(
             err, OG_EFORMAT,

@@ -72,8 +72,10 @@ static og_status add_slot(og_job *j, const og_item *item, const char *id, int64_
     j->n_slots++;
     j->slot_bytes += bytes;
     if (item->path) OG_TRY(og_sources_add(&j->sources, item->path, err));
-    s->place =
-        item->path ? s->item.path : og_strings_format(&j->strings, "document '%.200s' item %lld", id, (long long)index);
+    const char *root = j->sources.root;
+    s->place = item->path ? s->item.path
+                          : og_strings_format(&j->strings, "%s%sdocument '%.200s' item %lld", root ? root : "",
+                                              root ? ": " : "", id, (long long)index);
     if (!s->place || (item->text && !s->item.text)) return og_fail(err, OG_ENOMEM, "prepare: no memory");
     return OG_OK;
 }
@@ -86,7 +88,8 @@ static og_status add_document(og_job *j, const og_record *record, og_error *err)
     OG_TRY(
         og_keymap_put(&j->ids, record->id, (int64_t)strlen(record->id), j->tally.documents_read, &number, &found, err));
     if (found)
-        return og_fail(err, OG_EFORMAT, "document id '%.300s' occurs twice (documents %lld and %lld)", record->id,
+        return og_fail(err, OG_EFORMAT, "%s%sdocument id '%.300s' occurs twice (documents %lld and %lld, from 0)",
+                       j->sources.root ? j->sources.root : "", j->sources.root ? ": " : "", record->id,
                        (long long)number, (long long)j->tally.documents_read);
     OG_TRY(og_grow((void **)&j->documents, &j->cap_documents, j->n_documents + 1, sizeof *j->documents, err));
     og_job_document *d = &j->documents[j->n_documents];
@@ -138,7 +141,8 @@ static og_status read_all(og_job *j, const og_config *config, const og_dataset_t
     }
     OG_TRY(og_job_flush(j, err));
     if (j->tally.documents_kept == 0)
-        return og_fail(err, OG_EINVAL, "data set %s: %lld documents read, none kept", type->name,
+        return og_fail(err, OG_EINVAL, "data set %s%s%s: %lld documents read, none kept", type->name,
+                       j->sources.root ? ", " : "", j->sources.root ? j->sources.root : "",
                        (long long)j->tally.documents_read);
     if (j->shard.documents) OG_TRY(og_job_close_shard(j, err));
     if (!type->sided) OG_TRY(og_job_cover(j, err));

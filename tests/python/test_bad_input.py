@@ -119,6 +119,7 @@ WRONG = [
     ("table --tables all.yaml --ids 400 --tables.text.addressing.rows=0", 1, "rows"), ("table --tables all.yaml --ids 400 --tables.text.stencil=lag", 1, "'lags'"),
     ("table --tables blank.json --ids 400", 1, "no tables"), ("audit hash --scheme nope", 1, "nope"), ("prepare --config all.yaml --out o --threads 0", 2, "1..1024"),
     ("prepare --config all.yaml --out o --audio.rate=-1", 1, "audio.rate"), ("prepare --config all.yaml --out o --image.size=30", 1, "patch 8"),
+    ("prepare --config all.yaml --out o --image.max_pixels=1073741825", 1, "1 .. 1073741824"),
     ("pack --documents codes/train.documents.safetensors --out o --pack.capacity=8 --pack.long_doc=error", 1, "holds 8"),
     ("quantize --prepared prepared --out empty", 1, "empty"), ("prepare --config all.yaml --out folder/../empty/x", 1, "empty"),
 ]
