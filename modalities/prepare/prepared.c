@@ -70,9 +70,9 @@ static og_status check_shard(const shard_view *v, const int64_t lengths[3], int6
         int32_t m = v->modality[i];
         const int64_t *s = v->shape + 3 * i;
         if (m < OG_TEXT || m > OG_AUDIO) return og_fail(err, OG_EFORMAT, "item %lld: modality %d", (long long)i, m);
-        int64_t room = lengths[m] - v->start[i];
-        if (v->start[i] < 0 || room < 0 || s[0] < 0 || s[1] < 1 || s[2] < 1 || s[0] > room || s[1] > room + 1 ||
-            s[2] > room + 1 || (s[0] && (s[1] > room / s[0] || s[2] > room / s[0] / s[1])))
+        int64_t room = v->start[i] < 0 ? -1 : lengths[m] - v->start[i];
+        if (room < 0 || s[0] < 0 || s[1] < 1 || s[2] < 1 || s[0] > room || s[1] > room + 1 || s[2] > room + 1 ||
+            (s[0] && (s[1] > room / s[0] || s[2] > room / s[0] / s[1])))
             return og_fail(err, OG_EFORMAT, "item %lld: start %lld, shape %lld x %lld x %lld leave its array of %lld",
                            (long long)i, (long long)v->start[i], (long long)s[0], (long long)s[1], (long long)s[2],
                            (long long)lengths[m]);
