@@ -149,6 +149,8 @@ def test_the_messages_of_the_tables_are_those_of_the_program(data):
     said += data.shell(prepare + "'--prepare.split={val: 0, test: 0.999}' --out data/few") + data.shell(copy)
     (data.at / "copy" / "002.txt").write_text("another text")
     (data.at / "copy" / "003.txt").write_text("a new text")
+    data.shell(prepare + "'--prepare.split={val: 0, test: 0.999, cover: false}' --out data/none")
+    said += data.shell("build/omnigram quantize --config own.yaml --prepared data/none --out data/no", status=1)
     said += data.shell(copy) + data.shell(pack + "test.documents.safetensors", status=1)
     said += data.shell(pack + "train.documents.safetensors --pack.long_doc=error --pack.capacity=48", status=1)
     said += data.shell("build/omnigram quantize --config own.yaml --quantize.text.vocab=5000 --prepared data/prepared --out data/wide")
