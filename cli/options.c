@@ -76,6 +76,30 @@ static int check_json(const char *verb, const char *path, const og_option *optio
     return og_verb_fail(verb, &err);
 }
 
+/* An output replaces its file, so it must be none of the others. Folders are the verbs' own concern. */
+int og_output_apart(const char *verb, const char *name, const char *path, const char *other_name, const char *other) {
+    struct stat a, b;
+    if (!path || !other || !strcmp(path, "-")) return 0;
+    int same = !stat(path, &a) && !stat(other, &b) ? a.st_dev == b.st_dev && a.st_ino == b.st_ino && S_ISREG(a.st_mode)
+                                                   : !strcmp(path, other);
+    if (!same) return 0;
+    return og_verb_usage(verb, "%s %s and %s%s%s are one file", name, path, other_name, *other_name ? " " : "", other);
+}
+
+static int check_outputs(const char *verb, const og_option *options, const og_arguments *arguments) {
+    static const char *const outputs[] = {"--out", "--json", "--svg"};
+    for (size_t o = 0; o < sizeof outputs / sizeof *outputs; o++) {
+        const char *path = value_of(options, outputs[o]);
+        for (const og_option *other = options; path && other->name; other++)
+            if (other->value && *other->value != path &&
+                og_output_apart(verb, outputs[o], path, other->name, *other->value))
+                return 2;
+        for (int i = 0; path && i < arguments->n_files; i++)
+            if (og_output_apart(verb, outputs[o], path, "", arguments->files[i])) return 2;
+    }
+    return 0;
+}
+
 int og_options_read(const char *verb, int argc, char **argv, const og_option *options, int takes_overrides,
                     og_arguments *out) {
     *out = (og_arguments){0};
@@ -112,6 +136,7 @@ int og_options_read(const char *verb, int argc, char **argv, const og_option *op
             return unknown_option(verb, word, options);
         }
     }
+    if (check_outputs(verb, options, out)) return 2;
     const char *json = value_of(options, "--json");
     return json && strcmp(json, "-") ? check_json(verb, json, options) : 0;
 }

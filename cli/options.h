@@ -25,6 +25,9 @@ typedef struct og_arguments {
  * case. */
 int og_options_read(const char *verb, int argc, char **argv, const og_option *options, int takes_overrides,
                     og_arguments *out);
+/* 2 after a message where an output's path (NULL, "-": none) is the file of another option or word; og_options_read
+ * asks it of --out, --json and --svg. */
+int og_output_apart(const char *verb, const char *name, const char *path, const char *other_name, const char *other);
 void og_arguments_free(og_arguments *arguments);
 
 /* Reads a YAML file (NULL: an empty map) and applies the overrides. 0, or 1 after a message. */

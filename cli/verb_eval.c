@@ -60,6 +60,8 @@ static int run(int argc, char **argv) {
     if (!code && arguments.n_files) code = og_verb_usage("eval", "unexpected word '%s'", arguments.files[0]);
     if (!code && (!p.run || !p.val))
         code = og_verb_usage("eval", "%s is missing", p.run ? "--val FILE" : "--run FOLDER");
+    if (!code) code = og_output_apart("eval", "--documents", p.documents, "--val", p.val);
+    if (!code) code = og_output_apart("eval", "--documents", p.documents, "--packs", p.packs);
     og_config *config = NULL;
     char path[4200];
     snprintf(path, sizeof path, "%s/config.yaml", p.run ? p.run : "");

@@ -21,6 +21,12 @@ typedef struct og_run_totals {
 og_status og_run_folder_make(const char *run, const og_config *config, const og_packs *packs, int64_t threads,
                              const char *torch_version, og_error *err) OG_MUST_USE;
 
+/* Before a resume: what differs between the run's config.yaml and config in sections model, memory and train. A key
+ * that changes what the weights mean (model, memory.fusion) is refused by name; others are named through log. How long,
+ * how often and on how many threads may change silently. */
+og_status og_run_compare(const char *run, const og_config *config, og_log_fn *log, void *log_context,
+                         og_error *err) OG_MUST_USE;
+
 double og_seconds(void); /* monotonic */
 double og_run_median_seconds(const og_run_totals *totals);
 int64_t og_run_peak_rss_bytes(void);

@@ -187,6 +187,7 @@ static void make(og_trainer *t, const og_trainer_options *options, og_error *err
             check(
                 og_fail(err, OG_EINVAL, "%s: train.resume is must, but there is no whole checkpoint", t->run.c_str()));
         if (!path.empty()) {
+            check(og_run_compare(t->run.c_str(), t->config, t->log, t->log_context, err));
             load_state(t, path, err);
             if (t->done > t->planned)
                 check(og_fail(err, OG_EINVAL,

@@ -65,6 +65,9 @@ static og_status open_temporary(og_writer *writer, og_error *err) {
     struct stat old;
     int exists = stat(writer->path, &old) == 0;
     if (exists && S_ISDIR(old.st_mode)) return og_fail(err, OG_EIO, "%s: is a folder, not a file", writer->path);
+    if (exists && !S_ISREG(old.st_mode)) /* a rename would put a file in its place */
+        return og_fail(err, OG_EIO, "%s: is a device, pipe or socket, not a file that can be replaced whole",
+                       writer->path);
     og_orphans_remove(writer->path);
     int attempt = 0;
     while (try_temporary(writer, exists ? old.st_mode & 07777 : 0666, attempt))

@@ -95,6 +95,26 @@ def test_a_result_that_will_have_no_place_is_refused_before_the_work(made, line)
         assert not (made / "o").exists()
 
 
+def test_an_output_that_is_an_input_is_refused(made):
+    shutil.copy(made / "codes/train.documents.safetensors", made / "d")
+    shutil.copy(made / "packs", made / "p")
+    (made / "link").symlink_to("d")
+    before = {name: (made / name).read_bytes() for name in ("d", "p", "all.yaml")}
+    for line, pair in (("pack --documents d --out d", "--out d and --documents d"), ("pack --documents d --out link", "--out link and --documents d"),
+                       ("pack --documents d --out x --json x", "--out x and --json x"), ("inspect p --json p", "--json p and p"),
+                       ("table --config all.yaml --packs p --json all.yaml", "--json all.yaml and --config all.yaml"),
+                       ("eval --run run --val p --documents p", "--documents p and --val p")):
+        assert f"{pair} are one file" in run(line, cwd=made, status=2)
+    assert before == {name: (made / name).read_bytes() for name in before} and not (made / "x").exists()
+
+
+def test_an_output_that_is_no_file_stays_what_it_is(made):
+    os.mkfifo(made / "pipe")
+    for line in ("pack --documents codes/train.documents.safetensors --out pipe", "inspect packs --json pipe"):
+        assert "pipe: is a device, pipe or socket" in run(line, cwd=made)
+    assert (made / "pipe").is_fifo()
+
+
 def test_a_result_may_go_into_the_folder_that_the_verb_makes(made):
     run("prepare --config all.yaml --out new --json new/result.json", cwd=made, status=0)
     assert json.loads((made / "new" / "result.json").read_text())["folder"] == "new"
@@ -192,7 +212,10 @@ def test_codes_outside_the_codebook_are_refused(made):
 
 def test_another_model_s_checkpoint_and_another_codebook_s_rows_are_refused(trained):
     again = "train --config all.yaml --packs packs --run run"
-    for key, says in (("model.width=48", "48"), ("tables.text.addressing.rows=5003", "fingerprint"), ("train.seed=9", "train.seed"),
+    for key in ("model.width=48", "model.rope_base=500", "model.heads=4", "memory.fusion=add"):  # the last three have weights of the same shapes
+        error = run(again, f"--{key} --train.steps=3", cwd=trained)
+        assert f"{key.split('=')[0]} " in error and f"now it is {key.split('=')[1]}" in error.replace('"', "")
+    for key, says in (("tables.text.addressing.rows=5003", "fingerprint"), ("train.seed=9", "train.seed"),
                       ("memory.mode=off", "memory.up.weight")):
         error = run(again, f"--{key}", cwd=trained)
         assert says in error and "step-2" in error
@@ -200,6 +223,15 @@ def test_another_model_s_checkpoint_and_another_codebook_s_rows_are_refused(trai
     assert not (trained / "o").exists()
     assert "model" in run("eval --run run --val packs16", cwd=trained)
     assert not run("eval --run run --val packs --train.steps=1000", cwd=trained, status=0)  # what was refused changed nothing; no steps are made
+
+
+def test_what_may_change_in_a_run_is_said(trained):
+    shutil.copytree(trained / "run", trained / "again")
+    line = "train --config all.yaml --packs packs --run again"
+    for more in ("--train.lr=0.5", "--train.lr=0.5 --train.steps=3"):
+        error = run(line, more, cwd=trained, status=0)
+        assert "the run began with train.lr 0.003, now it is 0.5" in error
+    assert "began with" not in run(line, "--train.lr=0.5 --train.steps=4", cwd=trained, status=0)
 
 
 def test_two_trainers_of_one_run_folder_are_refused(trained):

@@ -125,7 +125,7 @@ def test_other_documents_are_refused():
 
 
 def test_words_follow_the_numbers():
-    better, worse, unclear = Difference(-0.04, -0.06, -0.02, 9), Difference(0.3, 0.1, 0.5, 9), Difference(-0.01, -0.05, 0.04, 9)
+    better, worse, unclear = Difference(-0.04, -0.06, -0.02, 10), Difference(0.3, 0.1, 0.5, 10), Difference(-0.01, -0.05, 0.04, 10)
     roles = Roles(("off",), ("random_row",))
     (arm, line), = findings({"text": {"off": {"text": worse, "image": unclear, "audio": worse}}}, ("text", "image", "audio"), roles)
     assert arm == "text" and line == ("does not help: it hurts on text (+0.300) and audio (+0.300); shows no difference on image "
@@ -136,6 +136,9 @@ def test_words_follow_the_numbers():
     assert line.endswith("better than random_row, whose tables ignore context, on image (\u22120.040).")
     (_, line), = findings({"multimodal": {"off": {"image": worse}, "random_row": {"image": worse}}}, ("image",), roles)
     assert line.startswith("does not help") and "nowhere better than random_row" in line
+    few = Difference(-0.04, -0.06, -0.02, 9)
+    (_, line), = findings({"text": {"off": {"text": few}, "random_row": {"text": few}}}, ("text",), roles)
+    assert line == "has too few held-out documents (below 10) to tell on text (\u22120.040), in bits a token against off."
     nothing = Difference(float("nan"), float("nan"), float("nan"), 0)
     assert findings({"text": {"off": {"audio": nothing}}, "random_row": {}}, ("audio",), roles) == []
 

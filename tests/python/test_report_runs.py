@@ -170,7 +170,7 @@ def test_passes_end_where_packs_come_again(tmp_path):
 
 
 def test_a_control_that_helps_is_a_caution(tmp_path):
-    better, same = Difference(-0.05, -0.06, -0.04, 9), Difference(-0.01, -0.05, 0.04, 9)
+    better, same = Difference(-0.05, -0.06, -0.04, 10), Difference(-0.01, -0.05, 0.04, 10)
     chosen = Roles(("plain",), ("noise",))
     line, = cautions({"noise": {"plain": {"image": better, "text": same}}}, ("text", "image"), chosen)
     assert line.startswith("noise ignores context and is still better than plain on image (\u22120.050).") and "not context" in line

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .roles import Roles
-from .statistics import Difference
+from .statistics import FEWEST, Difference
 from .words import listing, signed
 
-_VERBS = {"better": "helps on", "worse": "hurts on", "unclear": "shows no difference on"}
+_VERBS = {"better": "helps on", "worse": "hurts on", "unclear": "shows no difference on",
+          "few": f"has too few held-out documents (below {FEWEST}) to tell on"}
 
 Differences = Mapping[str, Mapping[str, Mapping[str, Difference]]]
 """arm -> what it is compared with -> modality."""
@@ -53,12 +54,13 @@ def _against_reference(found: Mapping[str, Difference], reference: str) -> str:
         own = {m: d for m, d in found.items() if d.verdict == verdict}
         if own:
             parts.append(f"{verb} {listing(f'{m} ({signed(d.value)})' for m, d in own.items())}")
-    start = "" if any(d.verdict == "better" for d in found.values()) else "does not help: it "
+    open_question = any(d.verdict in ("better", "few") for d in found.values())
+    start = "" if open_question else "does not help: it "
     return f"{start}{'; '.join(parts)}, in bits a token against {reference}."
 
 
 def _against_control(found: Mapping[str, Difference], control: Mapping[str, Difference], name: str) -> str:
-    if not control:
+    if not control or any(d.verdict == "few" for d in control.values()):
         return ""
     hollow = [m for m, d in found.items() if d.verdict == "better" and m in control and control[m].verdict != "better"]
     better = [f"{m} ({signed(d.value)})" for m, d in control.items() if d.verdict == "better"]

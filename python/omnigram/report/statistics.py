@@ -11,6 +11,8 @@ from .words import signed
 RESAMPLES = 10_000
 SEED = 20261129
 LEVEL = 0.95
+FEWEST = 10
+"""Held-out documents below which a bootstrap over them tells nothing: of one document, every resample is that document."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,9 @@ class Difference:
 
     @property
     def verdict(self) -> str:
-        """"better", "worse", or "unclear" when the interval holds zero."""
+        """"better", "worse", "unclear" when the interval holds zero, or "few" below FEWEST documents."""
+        if self.documents < FEWEST:
+            return "few"
         if self.high < 0:
             return "better"
         return "worse" if self.low > 0 else "unclear"
