@@ -3,6 +3,7 @@
 
 #include <omnigram/config.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ static void print_help(FILE *to) {
     for (int i = 0; og_verbs[i]; i++) fprintf(to, "  %-10s %s\n", og_verbs[i]->name, og_verbs[i]->summary);
 }
 
-int main(int argc, char **argv) {
+static int run(int argc, char **argv) {
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         print_help(argc < 2 ? stderr : stdout);
         return argc < 2 ? 2 : 0;
@@ -44,4 +45,12 @@ int main(int argc, char **argv) {
     fprintf(stderr, "omnigram: unknown verb '%s'%s%s%s; `omnigram --help` lists them\n", argv[1],
             nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'" : "");
     return 2;
+}
+
+int main(int argc, char **argv) {
+    int code = run(argc, argv);
+    /* What was printed last meets a full disk or a closed pipe only here. */
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    fprintf(stderr, "omnigram: standard output: %s\n", strerror(errno));
+    return code ? code : 1;
 }

@@ -167,3 +167,11 @@ def test_every_key_of_every_stencil_is_documented(root):
         keys = told.strip().split("known are: ")[1].split(", ")
         assert "dim" in keys and not keys[-1].endswith("...")
         assert f"**{stencil}**" in page and not [key for key in keys if not re.search(rf"`{key}[`:]", page)]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+@pytest.mark.parametrize("line", ["--help", "--version", "pack --help", "audit hash --vocab 64 --rows 97"])
+def test_what_cannot_be_printed_is_a_failure(line):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([PROGRAM, *line.split()], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 1 and "standard output: No space left" in done.stderr
