@@ -273,6 +273,12 @@ def test_reports_and_benchmarks_say_it_in_one_line(made, root):
     assert not [name for name in os.listdir(made) if name.startswith((".", "folder.tmp"))]
 
 
+def test_a_benchmark_of_packs_that_are_none_says_it_in_one_line(trained, root):
+    done = subprocess.run([sys.executable, "-m", "omnigram.bench", *"train --tables-only --config all.yaml --packs all.yaml".split()], cwd=trained,
+                          capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": str(root / "python")})
+    assert done.returncode == 1 and "all.yaml" in done.stderr and "Traceback" not in done.stderr
+
+
 def test_a_report_on_a_full_disk_leaves_no_part(tmp_path, monkeypatch):
     from omnigram.report import page
 

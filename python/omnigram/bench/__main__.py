@@ -7,6 +7,8 @@ import importlib
 import os
 import sys
 
+from ..errors import OmnigramError
+
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # one thread each, before anything loads
     os.environ.setdefault(name, "1")
 
@@ -51,4 +53,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except OmnigramError as problem:
+        sys.exit(f"omnigram bench: {problem}")
