@@ -80,7 +80,7 @@ static int audit_tables(audit *a, const words *w, const og_arguments *arguments)
     if (!failed) {
         og_status status = w->packs ? og_packs_load(w->packs, &packs, &err) : OG_OK;
         if (status == OG_OK)
-            status = packs ? og_tables_of_packs(tables, packs, &set, &err)
+            status = packs ? og_table_set_of_packs(tables, packs, &set, &err)
                            : og_table_set_new(tables, &ids, NULL, NULL, 0, &set, &err);
         for (int32_t i = 0; status == OG_OK && i < og_table_set_count(set); i++) {
             og_progress_print("audit hash", og_table_set_info(set, i)->name, i, og_table_set_count(set));

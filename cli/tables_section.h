@@ -12,8 +12,6 @@ int og_tables_section(const char *verb, const char *path, const og_arguments *ar
                       const og_config **tables);
 /* --config YAML, which these verbs once called --tables: *config is the one that was given. 0, or 2 after a message. */
 int og_tables_option(const char *verb, const char **config, const char *tables);
-/* The set of those tables for the ids and codebooks of packs. */
-og_status og_tables_of_packs(const og_config *tables, const og_packs *packs, og_table_set **out, og_error *err);
 /* --ids TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]: sizes of the vocabularies. 0, or an exit status
  * after a message. */
 int og_ids_option(const char *verb, const char *text, og_id_map *ids);

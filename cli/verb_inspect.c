@@ -89,7 +89,7 @@ static int show(og_inspect *in, const og_config *tables, const words *w) {
     og_tokenizer *tokenizer = NULL;
     int64_t *rows = NULL;
     og_status status = find(in, w, &err);
-    if (status == OG_OK && tables) status = og_tables_of_packs(tables, in->packs, &set, &err);
+    if (status == OG_OK && tables) status = og_table_set_of_packs(tables, in->packs, &set, &err);
     if (status == OG_OK && set) {
         rows = og_alloc(in->pack.n_tokens * og_table_set_columns(set), sizeof *rows);
         if (!rows)

@@ -109,7 +109,7 @@ static int run(int argc, char **argv) {
     if (!failed) {
         og_status status = packs_path ? og_packs_load(packs_path, &packs, &err) : OG_OK;
         if (status == OG_OK)
-            status = packs ? og_tables_of_packs(tables, packs, &set, &err)
+            status = packs ? og_table_set_of_packs(tables, packs, &set, &err)
                            : og_table_set_new(tables, &ids, NULL, NULL, 0, &set, &err);
         json_t *list = json_array();
         int64_t total = 0, trained = 0;

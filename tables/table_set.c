@@ -73,6 +73,21 @@ og_status og_table_set_new(const og_config *tables, const og_id_map *ids, const 
     return OG_OK;
 }
 
+og_status og_table_set_of_packs(const og_config *tables, const og_packs *packs, og_table_set **out, og_error *err) {
+    int32_t n = og_packs_codebook_count(packs);
+    const char **codebooks = og_alloc(n, sizeof *codebooks);
+    int32_t *modalities = og_alloc(n, sizeof *modalities);
+    og_status status = codebooks && modalities ? OG_OK : og_fail(err, OG_ENOMEM, "no memory for %d codebooks", n);
+    for (int32_t i = 0; status == OG_OK && i < n; i++) {
+        codebooks[i] = og_packs_codebook(packs, i);
+        modalities[i] = og_packs_codebook_modality(packs, i);
+    }
+    if (status == OG_OK) status = og_table_set_new(tables, og_packs_ids(packs), codebooks, modalities, n, out, err);
+    og_release(codebooks);
+    og_release(modalities);
+    return status;
+}
+
 void og_table_set_free(og_table_set *set) {
     if (!set) return;
     for (int32_t t = 0; t < set->n_tables; t++) og_table_release(&set->tables[t]);

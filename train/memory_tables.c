@@ -43,17 +43,7 @@ og_status og_memory_table_set(const og_config *merged, const og_config *use, con
                               og_error *err) {
     og_config *tables = NULL;
     OG_TRY(og_memory_choose(merged, use, &tables, err));
-    int32_t n = og_packs_codebook_count(packs);
-    const char **codebooks = og_alloc(n, sizeof *codebooks);
-    int32_t *modalities = og_alloc(n, sizeof *modalities);
-    og_status status = codebooks && modalities ? OG_OK : og_fail(err, OG_ENOMEM, "tables: no memory");
-    for (int32_t i = 0; status == OG_OK && i < n; i++) {
-        codebooks[i] = og_packs_codebook(packs, i);
-        modalities[i] = og_packs_codebook_modality(packs, i);
-    }
-    if (status == OG_OK) status = og_table_set_new(tables, og_packs_ids(packs), codebooks, modalities, n, out, err);
-    og_release(codebooks);
-    og_release(modalities);
+    og_status status = og_table_set_of_packs(tables, packs, out, err);
     og_config_free(tables);
     return status;
 }

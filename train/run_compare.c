@@ -13,11 +13,12 @@ typedef struct comparison {
     void *log_context;
 } comparison;
 
-/* Keys that say how long, how often and where, and not what is learned. */
+/* Keys that say how long, how often and where, and not what is learned; and those that the checkpoint itself refuses.
+ */
 static int is_free(const char *path) {
-    static const char *const keys[] = {"train.steps",     "train.epochs",     "train.resume",
-                                       "train.log_every", "train.save_every", "train.save_seconds",
-                                       "train.save_last", "train.threads",    "train.device"};
+    static const char *const keys[] = {"train.steps",      "train.epochs",       "train.resume",    "train.log_every",
+                                       "train.save_every", "train.save_seconds", "train.save_last", "train.threads",
+                                       "train.device",     "train.batch",        "train.seed"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (!strcmp(path, keys[i])) return 1;
     return 0;

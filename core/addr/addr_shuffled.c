@@ -91,16 +91,10 @@ static uint64_t moved(const column *at, uint64_t row) {
 static og_status fit(og_config *config, int64_t codes, int32_t width, og_error *err) {
     const og_config *given = og_config_get(config, "of");
     og_config *of = NULL;
-    char *json = NULL, *line = NULL;
-    int64_t length = 0, capacity = 0;
     OG_TRY(given ? og_config_copy(given, &of, err) : og_config_from_yaml("{scheme: mix64}", 15, "of", &of, err));
     og_status status = og_addr_fit(of, codes, width, err);
-    if (status == OG_OK) status = og_config_to_json(of, &json, err);
-    if (status == OG_OK) status = og_addr_text(&line, &length, &capacity, err, "of=%s", json);
-    if (status == OG_OK) status = og_config_override(config, line, err);
+    if (status == OG_OK) status = og_config_put(config, "of", of, err);
     og_config_free(of);
-    og_release(json);
-    og_release(line);
     return status;
 }
 

@@ -70,8 +70,10 @@ og_status og_prepared_state(const char *folder, const og_config *config, int32_t
     else if (status != OG_OK)
         snprintf(text, sizeof text, "it is damaged (%.400s)", fault.message);
     else
-        OG_TRY(compare_sources(folder, config, text, err));
+        status = compare_sources(folder, config, text, err);
     og_prepared_close(prepared);
+    if (!prepared) status = OG_OK; /* damaged: said in text */
+    OG_TRY(status);
     memcpy(reason, text, sizeof text);
     *state = *text ? OG_PREPARED_STALE : OG_PREPARED_CURRENT;
     return OG_OK;

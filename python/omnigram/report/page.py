@@ -17,7 +17,7 @@ from .passes import Passes, passes
 from .read import MODALITIES, ReportError
 from .roles import Roles, describe, roles
 from .sources import Sources, sources
-from .statistics import RESAMPLES, paired_difference
+from .statistics import FEWEST, RESAMPLES, paired_difference
 from .style import arm_colours
 from .summary import summary
 
@@ -52,7 +52,7 @@ def write_report(folders: Path | Sequence[Path], *, out: Path | None = None, bas
         "overhead": facts.overhead(run), "environment": facts.environment(run), "stages": run.manifest.get("stages") or [],
         "summary": result, **_figures(run, unigram, chosen, differences, seen),
     }
-    text = _templates().get_template("report.html.j2").render(**context, css=(_HERE / "report.css").read_text())
+    text = _templates().get_template("report.html.j2").render(**context, fewest=FEWEST, css=(_HERE / "report.css").read_text())
     write_whole(page, text)
     write_whole(told, json.dumps(result, indent=2) + "\n")
     return result

@@ -59,6 +59,9 @@ typedef struct og_table_info {
 OG_API og_status og_table_set_new(const og_config *tables, const og_id_map *ids, const char *const *codebooks,
                                   const int32_t *modalities, int32_t n_codebooks, og_table_set **out,
                                   og_error *err) OG_MUST_USE;
+/* The same for the ids and codebooks of packs. */
+OG_API og_status og_table_set_of_packs(const og_config *tables, const og_packs *packs, og_table_set **out,
+                                       og_error *err) OG_MUST_USE;
 OG_API void og_table_set_free(og_table_set *set);
 OG_API int32_t og_table_set_count(const og_table_set *set);
 OG_API const og_table_info *og_table_set_info(const og_table_set *set, int32_t i);
