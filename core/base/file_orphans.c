@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The PID in "leaf.tmp-PID" or "leaf.tmp-PID-n", or 0 when name is no temporary of leaf. */
-static long temporary_pid(const char *name, const char *leaf, size_t bytes) {
+long og_temporary_pid(const char *name, const char *leaf, size_t bytes) {
     if (strncmp(name, leaf, bytes) != 0 || strncmp(name + bytes, ".tmp-", 5) != 0) return 0;
     char *end;
     const char *digits = name + bytes + 5;
@@ -45,7 +44,7 @@ void og_orphans_remove(const char *path) {
     DIR *dir = opendir(folder);
     if (!dir) return; /* the open that follows says why */
     for (struct dirent *entry; (entry = readdir(dir));) {
-        long pid = temporary_pid(entry->d_name, leaf, strlen(leaf));
+        long pid = og_temporary_pid(entry->d_name, leaf, strlen(leaf));
         if (pid) remove_orphan(dirfd(dir), entry->d_name, pid);
     }
     closedir(dir);

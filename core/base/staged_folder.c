@@ -1,5 +1,6 @@
 /* staged_folder.c: a folder that appears whole or not at all. */
 #include "file_calls.h"
+#include "file_orphans.h"
 
 #include <omnigram/file.h>
 #include <omnigram/memory.h>
@@ -35,10 +36,8 @@ static void remove_orphans(const char *target) {
     if (!folder) return;
     size_t length = strlen(base);
     for (struct dirent *entry; (entry = readdir(folder));) {
-        if (strncmp(entry->d_name, base, length) || strncmp(entry->d_name + length, ".tmp-", 5)) continue;
-        char *end;
-        long pid = strtol(entry->d_name + length + 5, &end, 10);
-        if (*end || pid < 1 || kill((pid_t)pid, 0) == 0 || errno != ESRCH) continue;
+        long pid = og_temporary_pid(entry->d_name, base, length);
+        if (!pid || kill((pid_t)pid, 0) == 0 || errno != ESRCH) continue;
         char path[PATH_MAX];
         if (snprintf(path, sizeof path, "%s/%s", parent, entry->d_name) < (int)sizeof path) remove_tree(path);
     }
