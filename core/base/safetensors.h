@@ -11,6 +11,8 @@
  * format, so it is refused. */
 og_status og_array_bytes(const char *file, const char *name, og_dtype dtype, int32_t rank, const int64_t *shape,
                          int64_t *bytes, og_error *err) OG_MUST_USE;
+/* Bytes that og_arrays_get will allocate for a copy of an array that is not aligned to its elements; else 0. */
+int64_t og_arrays_copy_bytes(const og_arrays *arrays, const char *name);
 /* The dtype that the format calls so, or 0. */
 og_dtype og_array_dtype(const char *name);
 

@@ -241,14 +241,34 @@ static og_status aligned(const og_arrays *a, array *found, void **data, og_error
     return OG_OK;
 }
 
-og_status og_arrays_get(const og_arrays *a, const char *name, const og_array_info **info, void **data, og_error *err) {
+static array *find(const og_arrays *a, const char *name) {
     array key = {.info.name = name}, *at = &key;
     array **found = bsearch(&at, a->by_name, (size_t)a->n, sizeof *a->by_name, by_name);
+    return found ? *found : NULL;
+}
+
+static void *place_of(const og_arrays *a, const array *found) { return (void *)(uintptr_t)(a->data + found->begin); }
+
+static int is_aligned(const og_arrays *a, const array *found) {
+    return (uintptr_t)place_of(a, found) % (uintptr_t)(og_dtype_bits(found->info.dtype) / 8) == 0;
+}
+
+int64_t og_arrays_copy_bytes(const og_arrays *a, const char *name) {
+    const array *found = find(a, name);
+    if (!found || a->writable || is_aligned(a, found)) return 0;
+    og_arrays *own = (og_arrays *)(uintptr_t)a;
+    pthread_mutex_lock(&own->lock);
+    int64_t bytes = found->copy ? 0 : found->info.bytes;
+    pthread_mutex_unlock(&own->lock);
+    return bytes;
+}
+
+og_status og_arrays_get(const og_arrays *a, const char *name, const og_array_info **info, void **data, og_error *err) {
+    array *found = find(a, name);
     if (!found) return fail_missing(a, name, err);
-    void *place = (void *)(uintptr_t)(a->data + (*found)->begin);
-    if ((uintptr_t)place % (uintptr_t)(og_dtype_bits((*found)->info.dtype) / 8))
-        OG_TRY(aligned(a, *found, &place, err));
-    if (info) *info = &(*found)->info;
+    void *place = place_of(a, found);
+    if (!is_aligned(a, found)) OG_TRY(aligned(a, found, &place, err));
+    if (info) *info = &found->info;
     if (data) *data = place;
     return OG_OK;
 }

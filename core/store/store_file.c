@@ -3,6 +3,21 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+
+/* Cuts path#tensor in two: the tensor, or NULL when all of it is the path. Folders and files may have a '#' in their
+ * names: the first one behind a file is the one that cuts, or, where there is no such file, the last. */
+static char *cut_tensor(char *path) {
+    struct stat info;
+    char *at = stat(path, &info) == 0 ? NULL : strchr(path, '#');
+    for (char *next; at; at = next) {
+        next = strchr(at + 1, '#');
+        *at = 0;
+        if (!next || (stat(path, &info) == 0 && S_ISREG(info.st_mode))) return at + 1;
+        *at = '#';
+    }
+    return NULL;
+}
 
 og_status og_store_map_file(og_store *store, const og_store_options *options, og_error *err) {
     if (options->lock == 1)
@@ -14,8 +29,7 @@ og_status og_store_map_file(og_store *store, const og_store_options *options, og
         og_release(path);
         return og_fail(err, OG_ENOMEM, "no memory for the name of a store");
     }
-    char *tensor = strchr(path, '#');
-    if (tensor) *tensor++ = 0;
+    const char *tensor = cut_tensor(path);
     og_table_view view = {0};
     og_status status = og_arrays_open(path, store->writable, &store->file, err);
     if (status == OG_OK) status = og_table_view_of(store->file, path, tensor, &view, err);

@@ -32,7 +32,8 @@ struct og_store {
     void *reserved; /* the address range with its guard pages, for munmap */
     int64_t reserved_bytes;
     int32_t descriptor; /* shared: holds the lock that says "alive"; -1 */
-    int32_t owner;      /* shared: this handle made the segment and unlinks it */
+    int32_t owner;      /* shared: the process that made the segment with this handle and unlinks it; 0: joined. A child
+                           of a fork has the handle too, and must leave the name to its parent */
     char *name;
     struct og_arrays *file;  /* file: the open safetensors */
     _Atomic(void *) scratch; /* of updates, kept between calls */

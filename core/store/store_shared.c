@@ -124,7 +124,7 @@ og_status og_store_map_shared(og_store *store, const og_store_options *options, 
     store->name = og_copy_string(path);
     if (!store->name) return og_fail(err, OG_ENOMEM, "no memory for the name of a store");
     OG_TRY(create(path, &store->descriptor, err));
-    store->owner = 1;
+    store->owner = (int32_t)getpid();
     if (ftruncate(store->descriptor, (off_t)(HEADER_BYTES + bytes)) != 0)
         return og_fail(err, OG_ENOMEM, "%s: %s", what, strerror(errno));
     OG_TRY(map_segment(store, bytes, 1, err));
@@ -184,7 +184,8 @@ og_status og_store_join_shared(og_store *store, const char *name, og_error *err)
 void og_store_unmap(og_store *store) {
     if (store->reserved) munmap(store->reserved, (size_t)store->reserved_bytes);
     if (store->descriptor >= 0) {
-        if (store->owner && names_it(store->name, store->descriptor)) (void)shm_unlink(store->name);
+        if (store->owner == (int32_t)getpid() && names_it(store->name, store->descriptor))
+            (void)shm_unlink(store->name);
         close(store->descriptor); /* drops the lock */
     }
     if (store->file) og_arrays_close(store->file);

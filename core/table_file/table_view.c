@@ -1,6 +1,9 @@
 /* table_view.c: reads the shape of a table file, ours or foreign, and checks every number before it is used. */
 #include "table_file/table_view.h"
 
+#include "base/safetensors.h"
+#include "store/limits.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +29,21 @@ static og_status number_key(const og_arrays *arrays, const char *path, const cha
     return OG_OK;
 }
 
+/* An array of rows. One that is not aligned is copied, and that may be more memory than the machine has. */
+static og_status get_rows(const og_arrays *arrays, const char *path, const char *name, const og_array_info **info,
+                          void **data, og_error *err) {
+    int64_t bytes = og_arrays_copy_bytes(arrays, name);
+    if (bytes) {
+        char what[400];
+        og_limits limits;
+        og_limits_read("", &limits);
+        snprintf(what, sizeof what,
+                 "%.200s: tensor '%.80s' is not aligned to its elements; the copy that is read instead", path, name);
+        OG_TRY(og_limits_check(&limits, bytes, 0, what, err));
+    }
+    return og_arrays_get(arrays, name, info, data, err);
+}
+
 static og_status want_shape(const char *path, const og_array_info *info, int64_t rows, int64_t columns, og_dtype dtype,
                             og_error *err) {
     if (info->rank == 2 && info->shape[0] == rows && info->shape[1] == columns && info->dtype == dtype) return OG_OK;
@@ -45,7 +63,7 @@ static og_status aligned(const char *path, const char *name, const void *data, u
 static og_status view_packed(const og_arrays *arrays, const char *path, og_table_view *v, og_error *err) {
     const og_array_info *info;
     void *data;
-    OG_TRY(og_arrays_get(arrays, "records", &info, &data, err));
+    OG_TRY(get_rows(arrays, path, "records", &info, &data, err));
     OG_TRY(want_shape(path, info, v->n, v->record.bytes, OG_U8, err));
     OG_TRY(aligned(path, "records", data, 8, err));
     v->values = data;
@@ -62,7 +80,7 @@ static og_status view_plain(const og_arrays *arrays, const char *path, const cha
     char name[512];
     const og_array_info *info;
     void *data;
-    OG_TRY(og_arrays_get(arrays, tensor, &info, &data, err));
+    OG_TRY(get_rows(arrays, path, tensor, &info, &data, err));
     OG_TRY(
         want_shape(path, info, v->n, v->dtype == OG_NF4 ? v->record.value_bytes : v->dim, plain_dtype(v->dtype), err));
     OG_TRY(aligned(path, tensor, data, v->dtype == OG_F32 ? 4 : v->group ? 1 : 2, err));
@@ -70,14 +88,14 @@ static og_status view_plain(const og_arrays *arrays, const char *path, const cha
     v->value_stride = v->record.value_bytes;
     if (v->group) {
         snprintf(name, sizeof name, "%s%s", tensor, v->dtype == OG_FP8_E4M3 ? "_scale_inv" : "_scale");
-        OG_TRY(og_arrays_get(arrays, name, &info, &data, err));
+        OG_TRY(get_rows(arrays, path, name, &info, &data, err));
         OG_TRY(want_shape(path, info, v->n, og_group_count(v->dim, v->group), v->dtype == OG_FP8_E4M3 ? OG_U8 : OG_F32,
                           err));
         v->scales = data;
         v->scale_stride = v->record.scale_bytes;
     }
     if (v->state) {
-        OG_TRY(og_arrays_get(arrays, "state", &info, &data, err));
+        OG_TRY(get_rows(arrays, path, "state", &info, &data, err));
         OG_TRY(want_shape(path, info, v->n, v->state, OG_F32, err));
         OG_TRY(aligned(path, "state", data, 4, err));
         v->states = data;
@@ -101,7 +119,7 @@ static og_status view_foreign(const og_arrays *arrays, const char *path, const c
                               og_error *err) {
     const og_array_info *info;
     void *data;
-    OG_TRY(og_arrays_get(arrays, tensor, &info, &data, err));
+    OG_TRY(get_rows(arrays, path, tensor, &info, &data, err));
     if (info->rank != 2)
         return og_fail(err, OG_EFORMAT, "%s: tensor '%s' has rank %d: a table has rank 2", path, tensor, info->rank);
     v->n = v->total = info->shape[0];
@@ -111,7 +129,7 @@ static og_status view_foreign(const og_arrays *arrays, const char *path, const c
         char name[512];
         const og_array_info *scale;
         snprintf(name, sizeof name, "%s_scale_inv", tensor);
-        OG_TRY(og_arrays_get(arrays, name, &scale, &data, err));
+        OG_TRY(get_rows(arrays, path, name, &scale, &data, err));
         int64_t groups = scale->rank == 2 ? scale->shape[1] : 0;
         if (groups < 1 || v->dim % groups)
             return og_fail(err, OG_EFORMAT, "%s: '%s' has %lld scales a row for %lld values", path, name,

@@ -133,13 +133,21 @@ static void write_text(const char *path, const char *text) {
     CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
-/* A machine of 8 GiB whose process sits in a group of a group with limits. */
+/* A machine of 8 GiB whose process sits in a group of a group with limits. What the group is charged for files that
+ * were read is room all the same; shared memory is not. */
 static void limits_are_read_and_named(void) {
     char root[] = "/tmp/og-limits-XXXXXX", path[300];
     CHECK(mkdtemp(root));
-    const char *folders[] = {
-        "proc", "proc/self", "sys", "sys/fs", "sys/fs/cgroup", "sys/fs/cgroup/a", "sys/fs/cgroup/a/b"};
-    for (int i = 0; i < 7; i++) {
+    const char *folders[] = {"proc",
+                             "proc/self",
+                             "sys",
+                             "sys/fs",
+                             "sys/fs/cgroup",
+                             "sys/fs/cgroup/a",
+                             "sys/fs/cgroup/a/b",
+                             "sys/fs/cgroup/memory",
+                             "sys/fs/cgroup/memory/c"};
+    for (int i = 0; i < 9; i++) {
         snprintf(path, sizeof path, "%s/%s", root, folders[i]);
         CHECK(mkdir(path, 0700) == 0);
     }
@@ -148,8 +156,15 @@ static void limits_are_read_and_named(void) {
                               {"sys/fs/cgroup/a/b/memory.max", "max\n"},
                               {"sys/fs/cgroup/a/b/memory.current", "5\n"},
                               {"sys/fs/cgroup/a/memory.max", "1073741824\n"},
-                              {"sys/fs/cgroup/a/memory.current", "73741824\n"}};
-    for (int i = 0; i < 6; i++) {
+                              {"sys/fs/cgroup/a/memory.current", "123741824\n"},
+                              {"sys/fs/cgroup/a/memory.stat", "anon 60000000\nfile 63741824\nshmem 13741824\n"
+                                                              "inactive_file 30000000\nactive_file 20000000\n"},
+                              {"sys/fs/cgroup/memory/c/memory.limit_in_bytes", "600000000\n"},
+                              {"sys/fs/cgroup/memory/c/memory.usage_in_bytes", "300000000\n"},
+                              {"sys/fs/cgroup/memory/c/memory.stat", "inactive_file 1\nactive_file 2\n"
+                                                                     "total_inactive_file 60000000\n"
+                                                                     "total_active_file 40000000\n"}};
+    for (int i = 0; i < 10; i++) {
         snprintf(path, sizeof path, "%s/%s", root, files[i][0]);
         write_text(path, files[i][1]);
     }
@@ -160,6 +175,10 @@ static void limits_are_read_and_named(void) {
     CHECK_OK(og_limits_check(&limits, 1000000000, 0, "a store", &err));
     CHECK_FAILS(og_limits_check(&limits, 1000000001, 0, "a store", &err), OG_ENOMEM,
                 "1000000000 bytes left in the memory limit");
+    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    write_text(path, "5:cpu:/\n4:memory:/c\n0::/\n"); /* version 1 */
+    og_limits_read(root, &limits);
+    CHECK(limits.group_bytes == 400000000);
     limits = (og_limits){INT64_MAX, INT64_MAX, 65536, INT64_MAX};
     CHECK_FAILS(og_limits_check(&limits, 1 << 20, 1, "a store", &err), OG_ENOMEM, "65536 bytes left to lock");
     CHECK_OK(og_limits_check(&limits, 1 << 20, 2, "a store", &err));

@@ -128,6 +128,24 @@ static void one_of_many_reclaims(void) {
     CHECK(!segment_exists());
 }
 
+/* A child of a fork frees the handle that it has got; the parent's segment keeps its name. */
+static void a_forked_child_leaves_the_name_alone(void) {
+    og_store_options o = shared(10);
+    og_store *store, *same;
+    CHECK_OK(og_store_new(&o, &store, &err));
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        og_store_free(store);
+        _exit(0);
+    }
+    CHECK(waitpid(child, NULL, 0) == child);
+    CHECK_OK(og_store_attach(name, 0, &same, &err));
+    og_store_free(same);
+    og_store_free(store);
+    CHECK(!segment_exists());
+}
+
 static void one_physical_copy(void) {
     og_store_options o = shared(INT64_C(1) << 16); /* 8 MiB */
     og_store *store, *view;
@@ -184,6 +202,7 @@ int main(void) {
     writes_are_seen_by_all();
     a_killed_owner_leaves_nothing_that_blocks();
     one_of_many_reclaims();
+    a_forked_child_leaves_the_name_alone();
     one_physical_copy();
     refuses_strangers_and_bad_names();
     CHECK(og_alloc_count() == before);
