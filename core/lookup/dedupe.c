@@ -23,16 +23,18 @@ static int ranks(uint64_t range, int64_t n) {
 enum { PARTS_MOST = 8192, PARTS_LEAST_IDS = 4096 };
 
 /* Parts of a range that is too long for one bitmap. 0: so long that most parts would be empty, or too few ids. */
-static int in_parts(int64_t n, int64_t least, uint64_t range, void *scratch, og_rank_parts *out) {
-    int position_bits = bits_of((uint64_t)n - 1), low = 32 - position_bits;
-    if (low > 15) low = 15;
-    if (n < PARTS_LEAST_IDS || low < 6 || range >> low >= PARTS_MOST) return 0;
+static int in_parts(int64_t n, int64_t least, uint64_t range, int32_t part_ids, void *scratch, og_rank_parts *out) {
+    int low = bits_of(OG_RANK_PART - 1);
+    if (n < PARTS_LEAST_IDS || n > UINT32_MAX || range >> low >= PARTS_MOST) return 0;
+    const uint64_t most = n / part_ids < PARTS_MOST ? (uint64_t)(n / part_ids) : PARTS_MOST;
+    while (low && range >> (low - 1) < most) low--;
+    uint32_t *words = scratch;
     *out = (og_rank_parts){.least = least,
                            .parts = (int64_t)(range >> low) + 1,
                            .low = low,
-                           .position_bits = position_bits,
-                           .start = scratch,
-                           .entry = (uint32_t *)scratch + PARTS_MOST};
+                           .start = words,
+                           .rank = words + PARTS_MOST,
+                           .entry = (uint16_t *)(words + PARTS_MOST + n)};
     return 1;
 }
 
@@ -151,12 +153,11 @@ int64_t og_dedupe(const int64_t *ids, int64_t n, int64_t *distinct, int64_t *inv
     if (n <= 0) return 0;
     int64_t least;
     uint64_t range = range_of(ids, n, &least);
-    if (ranks(range, n))
-        return og_row_ops_of(og_cpu_level())
-            ->rank(ids, n, least, scratch, (int64_t)(range / 64) + 1, distinct, inverse);
+    const og_row_ops *ops = og_row_ops_of(og_cpu_level());
+    if (ranks(range, n)) return ops->rank(ids, n, least, scratch, (int64_t)(range / 64) + 1, distinct, inverse);
     og_rank_parts parts;
-    if (in_parts(n, least, range, scratch, &parts))
-        return og_row_ops_of(og_cpu_level())->rank_parts(ids, n, &parts, distinct, inverse);
+    if (in_parts(n, least, range, ops->part_ids, scratch, &parts))
+        return ops->rank_parts(ids, n, &parts, distinct, inverse);
     og_sorted sorted = sort_range(ids, n, least, range, scratch);
     int64_t d = 0;
     uint64_t last = og_sorted_id(&sorted, 0);

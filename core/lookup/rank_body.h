@@ -29,15 +29,42 @@ static int64_t rank(const int64_t *restrict ids, int64_t n, int64_t least, og_ra
     return d;
 }
 
-/* The same for a longer range, in parts of 2^low ids: bits and counts of a part lie in the first-level cache, and an id
- * with its position fits 32 bits once its part is known. p->start: [parts + 1] scratch; p->entry: [n] scratch. */
+/* Ids of one part, less its first id: entry[0 .. n). The distinct ones go to distinct[d] and on, what each is among all
+ * of them to rank[0 .. n). set: zeros, and so again at the end. Returns d after the part. */
+static inline int64_t rank_part(const uint16_t *restrict entry, uint32_t n, int low, uint64_t first,
+                                uint64_t *restrict set, int64_t d, int64_t *restrict distinct,
+                                uint32_t *restrict rank) {
+    uint32_t before[OG_RANK_PART / 64];
+    uint64_t some[OG_RANK_PART / 4096] = {0}; /* words of set that are not zero */
+    for (uint32_t e = 0; e < n; e++) {
+        uint32_t at = entry[e];
+        set[at >> 6] |= UINT64_C(1) << (at & 63);
+        some[at >> 12] |= UINT64_C(1) << (at >> 6 & 63);
+    }
+    for (int s = 0; s <= ((1 << low) - 1) >> 12; s++)
+        for (uint64_t bits = some[s]; bits; bits &= bits - 1) {
+            int w = s * 64 + __builtin_ctzll(bits);
+            before[w] = (uint32_t)d;
+            d += __builtin_popcountll(set[w]);
+        }
+    for (uint32_t e = 0; e < n; e++) {
+        uint32_t at = entry[e];
+        rank[e] = before[at >> 6] + (uint32_t)ones_below(set[at >> 6], at & 63);
+        distinct[rank[e]] = (int64_t)(first + at);
+    }
+    for (uint32_t e = 0; e < n; e++) set[entry[e] >> 6] = 0;
+    return d;
+}
+
+/* The same for a longer range, in parts of 2^low ids, whose bits and counts lie in the first-level cache. Meanwhile
+ * inverse holds where each id went among the parts: to read ranks from there at the end is cheaper than to write them
+ * out of order. */
 static int64_t rank_parts(const int64_t *restrict ids, int64_t n, const og_rank_parts *p, int64_t *restrict distinct,
                           int64_t *restrict inverse) {
-    enum { AHEAD = 48 };
-    uint32_t *restrict entry = p->entry, *restrict start = p->start;
+    uint32_t *restrict start = p->start, *restrict ranks = p->rank;
+    uint16_t *restrict entry = p->entry;
     const uint64_t least = (uint64_t)p->least;
-    const int low = p->low, position = p->position_bits;
-    const uint32_t low_mask = (UINT32_C(1) << low) - 1, position_mask = (UINT32_C(1) << position) - 1;
+    const int low = p->low;
     memset(start, 0, (size_t)p->parts * sizeof *start);
     for (int64_t i = 0; i < n; i++) start[((uint64_t)ids[i] - least) >> low]++;
     uint32_t sum = 0;
@@ -48,37 +75,22 @@ static int64_t rank_parts(const int64_t *restrict ids, int64_t n, const og_rank_
     }
     for (int64_t i = 0; i < n; i++) {
         uint64_t at = (uint64_t)ids[i] - least;
-        entry[start[at >> low]++] = ((uint32_t)at & low_mask) << position | (uint32_t)i;
+        uint32_t slot = start[at >> low]++;
+        entry[slot] = (uint16_t)(at & ((UINT64_C(1) << low) - 1));
+        inverse[i] = slot;
     }
     uint64_t set[OG_RANK_PART / 64] = {0};
-    uint32_t before[OG_RANK_PART / 64];
     int64_t d = 0;
     uint32_t begin = 0;
     for (int64_t k = 0; k < p->parts; k++) { /* start[k] has moved to the end of part k */
-        uint32_t end = start[k];
-        if (begin == end) continue;
-        uint64_t some[OG_RANK_PART / 4096] = {0}; /* words of set that are not zero */
-        for (uint32_t e = begin; e < end; e++) {
-            uint32_t at = entry[e] >> position;
-            set[at >> 6] |= UINT64_C(1) << (at & 63);
-            some[at >> 12] |= UINT64_C(1) << (at >> 6 & 63);
-        }
-        for (int s = 0; s < OG_RANK_PART / 4096; s++)
-            for (uint64_t bits = some[s]; bits; bits &= bits - 1) {
-                int w = s * 64 + __builtin_ctzll(bits);
-                before[w] = (uint32_t)d;
-                d += __builtin_popcountll(set[w]);
-            }
+        const uint32_t here = start[k] - begin;
         const uint64_t first = least + ((uint64_t)k << low);
-        for (uint32_t e = begin; e < end; e++) {
-            if (e + AHEAD < n) __builtin_prefetch(&inverse[entry[e + AHEAD] & position_mask], 1, 3);
-            uint32_t at = entry[e] >> position;
-            int64_t r = before[at >> 6] + ones_below(set[at >> 6], at & 63);
-            inverse[entry[e] & position_mask] = r;
-            distinct[r] = (int64_t)(first + at);
-        }
-        for (uint32_t e = begin; e < end; e++) set[entry[e] >> position >> 6] = 0;
-        begin = end;
+        if (rank_few(entry + begin, here, first, d, distinct + d, ranks + begin))
+            d += here;
+        else
+            d = rank_part(entry + begin, here, low, first, set, d, distinct, ranks + begin);
+        begin = start[k];
     }
+    for (int64_t i = 0; i < n; i++) inverse[i] = ranks[inverse[i]];
     return d;
 }

@@ -36,12 +36,13 @@ typedef struct og_rank_word {
     int64_t before;
 } og_rank_word;
 
-enum { OG_RANK_PART = 1 << 15 }; /* ids of a part at most: a bitmap of 4 KiB */
+enum { OG_RANK_PART = 1 << 16 }; /* ids of a part at most: a bitmap of 8 KiB */
 
 typedef struct og_rank_parts {
     int64_t least, parts;
-    int32_t low, position_bits; /* low <= 15; low + position_bits <= 32; n <= 2^position_bits */
-    uint32_t *start, *entry;    /* [parts], [n] */
+    int32_t low;            /* <= 16 */
+    uint32_t *start, *rank; /* scratch: [parts], [n] */
+    uint16_t *entry;        /* scratch: [n] */
 } og_rank_parts;
 
 typedef struct og_row_ops {
@@ -57,7 +58,8 @@ typedef struct og_row_ops {
     /* og_dedupe of ids in [least, least + 64 * words) */
     int64_t (*rank)(const int64_t *ids, int64_t n, int64_t least, og_rank_word *word, int64_t words, int64_t *distinct,
                     int64_t *inverse);
-    /* og_dedupe of ids in [least, least + parts * 2^low) */
+    int32_t part_ids; /* how many ids of the batch rank_parts wants in a part, within a factor of two upwards */
+    /* og_dedupe of n < 2^32 ids in [least, least + parts * 2^low) */
     int64_t (*rank_parts)(const int64_t *ids, int64_t n, const og_rank_parts *parts, int64_t *distinct,
                           int64_t *inverse);
     og_convert_fn *convert[OG_ROW_TYPES][OG_OUT_TYPES]; /* [from - 1][to - 1] */

@@ -41,6 +41,27 @@ static inline void narrow_lanes(const float *in, uint16_t *out) {
 }
 #include "lookup/row_ops_f16.h"
 
+/* Up to 64 different ids of a part: what an id is among them is how many are less. Returns 0 where some are equal. */
+#define OG_OWN_RANK_FEW
+static inline int rank_few(const uint16_t *entry, uint32_t n, uint64_t first, int64_t d, int64_t *distinct,
+                           uint32_t *rank) {
+    if (n > 64) return 0;
+    const uint64_t live = n ? ~UINT64_C(0) >> (64 - n) : 0;
+    const __mmask32 some = (__mmask32)live, more = (__mmask32)(live >> 32);
+    const __m512i a = _mm512_maskz_loadu_epi16(some, entry), b = _mm512_maskz_loadu_epi16(more, entry + 32);
+    uint32_t sum = 0;
+    for (uint32_t e = 0; e < n; e++) {
+        __m512i id = _mm512_set1_epi16((short)entry[e]);
+        uint32_t less = (uint32_t)(__builtin_popcount(_mm512_mask_cmplt_epu16_mask(some, a, id)) +
+                                   __builtin_popcount(_mm512_mask_cmplt_epu16_mask(more, b, id)));
+        rank[e] = (uint32_t)d + less;
+        distinct[less] = (int64_t)(first + entry[e]);
+        sum += less;
+    }
+    return sum == n * (n - 1) / 2;
+}
+#define OG_PART_IDS 20
+
 #define OG_OPS      og_row_ops_avx512
 #define OG_OPS_NAME "avx512"
 #include "lookup/row_ops_body.h"

@@ -125,6 +125,15 @@ static int32_t outside(const int64_t *restrict ids, int64_t n, const uint64_t *r
     return bad != 0;
 }
 
+#ifndef OG_OWN_RANK_FEW
+#define OG_PART_IDS 100
+static inline int rank_few(const uint16_t *entry, uint32_t n, uint64_t first, int64_t d, int64_t *distinct,
+                           uint32_t *rank) {
+    (void)entry, (void)first, (void)d, (void)distinct, (void)rank;
+    return n == 0;
+}
+#endif
+
 #include "lookup/draw_body.h"
 #include "lookup/rank_body.h"
 
@@ -204,6 +213,7 @@ const og_row_ops OG_OPS = {
     .outside = outside,
     .draw = draw,
     .rank = rank,
+    .part_ids = OG_PART_IDS,
     .rank_parts = rank_parts,
     .convert = {{NULL, f32_to_bf16, f32_to_f16},
                 {bf16_to_f32, NULL, bf16_to_f16},

@@ -59,11 +59,12 @@ static void levels_agree(void) {
 /* Ranges ranked in parts: even ids, all in the first and last part, the longest range that is, and the first that is
  * not. */
 static void parts_hold(void) {
-    enum { N = 6000, PARTS = 40 };
+    enum { N = 6000, PARTS = 4000 };
     int64_t *ids = og_alloc(N, 8), *out = og_alloc(4 * N, 8);
-    uint32_t *scratch = og_alloc(N + PARTS, 4);
-    const int64_t ranges[] = {INT64_C(1) << 22, INT64_C(1) << 26, (INT64_C(8192) << 15) - 1, (INT64_C(8192) << 15) + 1};
-    for (int r = 0; r < 4; r++)
+    uint32_t *scratch = og_alloc(2 * N + PARTS, 4);
+    const int64_t longest = INT64_C(8192) << 16;
+    const int64_t ranges[] = {INT64_C(1) << 20, INT64_C(1) << 22, INT64_C(1) << 26, longest - 1, longest + 1};
+    for (int r = 0; r < 5; r++)
         for (int skew = 0; skew < 3; skew++) {
             for (int64_t i = 0; i < N; i++) {
                 uint64_t at = og_random_below(6, (uint64_t)i, skew ? 3000 : (uint64_t)ranges[r]);
@@ -73,15 +74,32 @@ static void parts_hold(void) {
             ids[N - 1] = ranges[r] - 78;
             holds(ids, N);
         }
-    for (int64_t i = 0; i < N; i++) ids[i] = -77 + (int64_t)og_random_below(7, (uint64_t)i, (uint64_t)PARTS << 13);
-    const og_rank_parts parts = {-77, PARTS, 13, 13, scratch, scratch + PARTS};
-    int64_t want = og_row_ops_of(OG_LEVEL_C)->rank_parts(ids, N, &parts, out, out + N);
-    for (int32_t level = OG_LEVEL_AVX2; level <= OG_LEVEL_AVX512; level++) {
-        const og_row_ops *ops = og_row_ops_of(level);
-        if (!ops) continue;
-        CHECK(ops->rank_parts(ids, N, &parts, out + 2 * N, out + 3 * N) == want);
-        CHECK(memcmp(out, out + 2 * N, (size_t)want * 8) == 0 && memcmp(out + N, out + 3 * N, N * 8) == 0);
-    }
+    /* Parts of about 1 to 70 ids, all different, some equal, or nearly all equal: one kernel or the other. */
+    for (int low = 6; low <= 16; low++)
+        for (int64_t each = 1; each < 300; each = each * 3 / 2 + 1)
+            for (int equal = 0; equal < 3; equal++) {
+                const int64_t used = N / each < PARTS ? N / each : PARTS, part = INT64_C(1) << low;
+                for (int64_t i = 0; i < N; i++) {
+                    int64_t in = equal < 2 ? (i / used * 37 + i) & (part - 1)
+                                           : part - 1 - (int64_t)og_random_below(8, (uint64_t)i, 3);
+                    ids[i] = -77 + i % used * part + (equal == 1 && i % 100 == 99 ? 0 : in);
+                }
+                const og_rank_parts parts = {.least = -77,
+                                             .parts = PARTS,
+                                             .low = low,
+                                             .start = scratch,
+                                             .rank = scratch + PARTS,
+                                             .entry = (uint16_t *)(scratch + PARTS + N)};
+                int64_t want = og_row_ops_of(OG_LEVEL_C)->rank_parts(ids, N, &parts, out, out + N);
+                for (int64_t i = 0; i < N; i++) CHECK(out[out[N + i]] == ids[i]);
+                for (int32_t level = OG_LEVEL_AVX2; level <= OG_LEVEL_AVX512; level++) {
+                    const og_row_ops *ops = og_row_ops_of(level);
+                    if (!ops) continue;
+                    CHECK(ops->rank_parts(ids, N, &parts, out + 2 * N, out + 3 * N) == want);
+                    CHECK(memcmp(out, out + 2 * N, (size_t)want * 8) == 0);
+                    CHECK(memcmp(out + N, out + 3 * N, N * 8) == 0);
+                }
+            }
     og_release(ids);
     og_release(out);
     og_release(scratch);
