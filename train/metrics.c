@@ -51,32 +51,53 @@ void og_metric_text(double value, char text[32]) {
     }
 }
 
-/* Keeps the lines of steps up to done (and CSV's heading): a killed run wrote rows after its last checkpoint. */
-static og_status cut(const char *path, int64_t done, int csv, og_error *err) {
+/* The step of a whole row, 0 for any other line. */
+static double step_of(const char *line, const char *newline, int csv) {
+    size_t head = csv ? 0 : strlen("{\"step\":");
+    if (!csv && (strncmp(line, "{\"step\":", head) || newline[-1] != '}')) return 0;
+    char *rest;
+    double step = strtod(line + head, &rest); /* 10 is written 1e+01 */
+    return *rest == ',' ? step : 0;
+}
+
+/* Keeps the rows of steps up to done (and CSV's heading): a killed run wrote rows after its last checkpoint. A line
+ * that is no row is an error, since all behind it would be lost; *last is the step of the last row. */
+static og_status cut(const char *path, double done, int csv, double *last, og_error *err) {
+    *last = 0;
     if (!og_file_exists(path)) return OG_OK;
     char *text = NULL;
-    int64_t bytes = 0;
+    int64_t bytes = 0, end = 0, line = 0;
     OG_TRY(og_file_read(path, INT64_C(1) << 33, &text, &bytes, err));
-    int64_t end = 0;
-    for (int64_t i = 0; i < bytes;) {
-        const char *newline = memchr(text + i, '\n', (size_t)(bytes - i));
+    og_status status = OG_OK;
+    while (status == OG_OK) {
+        const char *newline = memchr(text + end, '\n', (size_t)(bytes - end));
         if (!newline) break; /* a line that was not finished */
-        int heading = csv && i == 0;
-        const char *number = csv ? text + i : strstr(text + i, ":");
-        if (!heading && (!number || strtoll(csv ? number : number + 1, NULL, 10) > done)) break;
-        i = newline - text + 1;
-        end = i;
+        double step = line++ || !csv ? step_of(text + end, newline, csv) : 0;
+        if (step > done) break;
+        if (!(step > 0) && (line > 1 || !csv))
+            status = og_fail(err, OG_EFORMAT, "%s:%lld: is no row of a step; mend the line, or remove the file", path,
+                             (long long)line);
+        if (step > 0) *last = step;
+        end = newline - text + 1;
     }
-    og_status status = end < bytes ? og_file_write(path, text, end, err) : OG_OK;
+    if (status == OG_OK && end < bytes) status = og_file_write(path, text, end, err);
     og_release(text);
     return status;
 }
 
-static og_status open_one(const char *folder, const char *leaf, int64_t done, FILE **out, og_error *err) {
-    char path[1100];
+static og_status open_one(const char *folder, const char *leaf, const og_metrics_resume *resume, FILE **out,
+                          og_error *err) {
+    char path[1100], warning[1300];
     snprintf(path, sizeof path, "%s/%s", folder, leaf);
     int csv = strstr(leaf, ".csv") != NULL;
-    if (done > 0) OG_TRY(cut(path, done, csv, err));
+    int64_t done = resume->done;
+    double last = 0;
+    if (done > 0) OG_TRY(cut(path, (double)done, csv, &last, err));
+    if (last < (double)done && resume->log) {
+        snprintf(warning, sizeof warning, "%s: ends at step %.0f, the checkpoint is of step %lld: rows are missing",
+                 path, last, (long long)done);
+        resume->log(resume->log_context, OG_LOG_WARNING, warning);
+    }
     *out = fopen(path, done > 0 ? "ab" : "wb");
     if (!*out) return og_fail(err, OG_EIO, "%s: cannot create: %s", path, strerror(errno));
     fseek(*out, 0, SEEK_END);
@@ -95,14 +116,14 @@ static og_status lock_folder(og_metrics *m, const char *folder, og_error *err) {
                    folder);
 }
 
-og_status og_metrics_open(const char *folder, int64_t done, og_metrics **out, og_error *err) {
+og_status og_metrics_open(const char *folder, const og_metrics_resume *resume, og_metrics **out, og_error *err) {
     og_metrics *m = og_alloc_zero(1, sizeof *m);
     if (!m) return og_fail(err, OG_ENOMEM, "metrics: no memory");
     snprintf(m->folder, sizeof m->folder, "%s", folder);
     og_status status = lock_folder(m, folder, err);
-    if (status == OG_OK) status = open_one(folder, "metrics.jsonl", done, &m->jsonl, err);
-    if (status == OG_OK) status = open_one(folder, "metrics.csv", done, &m->csv, err);
-    if (status == OG_OK) status = og_events_open(folder, done ? done + 1 : 0, &m->events, err);
+    if (status == OG_OK) status = open_one(folder, "metrics.jsonl", resume, &m->jsonl, err);
+    if (status == OG_OK) status = open_one(folder, "metrics.csv", resume, &m->csv, err);
+    if (status == OG_OK) status = og_events_open(folder, resume->done ? resume->done + 1 : 0, &m->events, err);
     if (status != OG_OK) {
         og_metrics_close(m);
         return status;

@@ -26,10 +26,17 @@ enum {
     OG_N_METRICS = OG_METRIC_VAL_BITS + OG_N_MODALITIES,
 };
 
+typedef struct og_metrics_resume {
+    int64_t done;   /* steps; 0: the files begin anew */
+    og_log_fn *log; /* hears which rows are missing; may be NULL */
+    void *log_context;
+} og_metrics_resume;
+
 typedef struct og_metrics og_metrics;
-/* Rows of steps after done (a killed run's) are removed from the files. The folder is locked until og_metrics_close:
- * two trainers would mix their rows and delete each other's checkpoints. */
-og_status og_metrics_open(const char *folder, int64_t done, og_metrics **out, og_error *err) OG_MUST_USE;
+/* Rows of steps after done (a killed run's) are removed from the files; OG_EFORMAT names the line that is no row. The
+ * folder is locked until og_metrics_close: two trainers would mix their rows and delete each other's checkpoints. */
+og_status og_metrics_open(const char *folder, const og_metrics_resume *resume, og_metrics **out,
+                          og_error *err) OG_MUST_USE;
 og_status og_metrics_row(og_metrics *metrics, const double values[OG_N_METRICS], og_error *err) OG_MUST_USE;
 void og_metrics_close(og_metrics *metrics);
 /* The shortest text that reads back equal. */

@@ -3,6 +3,7 @@
 
 #include "checkpoint.h"
 
+#include <omnigram/internal/packs_identity.h>
 #include <omnigram/safetensors.h>
 
 #include <jansson.h>
@@ -94,9 +95,9 @@ json_t *numbers(const double *v, int n) {
 // The packs' identity: a resume with other packs would not continue the same run.
 json_t *loader_of(og_trainer *t) {
     auto packs = (json_int_t)og_packs_count(t->packs);
-    return json_pack("{s:I,s:I,s:I,s:I,s:I}", "packs", packs, "capacity", (json_int_t)og_packs_capacity(t->packs),
+    return json_pack("{s:I,s:I,s:I,s:I,s:I,s:o}", "packs", packs, "capacity", (json_int_t)og_packs_capacity(t->packs),
                      "ids", (json_int_t)og_packs_ids(t->packs)->size, "seed", (json_int_t)t->o.train.seed, "next_pack",
-                     (json_int_t)(t->done * t->o.train.batch));
+                     (json_int_t)(t->done * t->o.train.batch), "identity", og_packs_identity(t->packs));
 }
 
 json_t *state_of(og_trainer *t) {
@@ -109,11 +110,23 @@ json_t *state_of(og_trainer *t) {
                      "train_count", numbers(r.train_count, OG_N_MODALITIES));
 }
 
-void read_state(og_trainer *t, const std::string &path, og_error *err) {
+using json = std::unique_ptr<json_t, void (*)(json_t *)>;
+
+// The state of a checkpoint whose packs had ids of the same meaning as the trainer's: sizes alone would not tell.
+json open_state(const og_trainer *t, const std::string &folder, og_error *err) {
     json_error_t where;
-    std::unique_ptr<json_t, void (*)(json_t *)> root(json_load_file(path.c_str(), JSON_REAL_PRECISION(17), &where),
-                                                     [](json_t *j) { json_decref(j); });
+    std::string path = folder + "/state.json", then = "the training packs of " + folder, now = "the packs";
+    json root(json_load_file(path.c_str(), 0, &where), [](json_t *j) { json_decref(j); });
     if (!root) check(og_fail(err, OG_EFORMAT, "%s: %s", path.c_str(), where.text));
+    const json_t *identity = json_object_get(json_object_get(root.get(), "loader"), "identity");
+    if (og_packs_path(t->packs)) now += std::string(" ") + og_packs_path(t->packs);
+    check(og_packs_identity_check(identity, then.c_str(), t->packs, now.c_str(), err));
+    return root;
+}
+
+void read_state(og_trainer *t, const std::string &folder, og_error *err) {
+    std::string path = folder + "/state.json";
+    json root = open_state(t, folder, err);
     json_int_t step = 0, batch = 0, packs = -1, capacity = -1, ids = -1, seed = -1, next = -1, tokens = 0, useful = 0,
                skipped = 0;
     double seconds = 0, work = 0, waited = 0, whole = 0, median = 0;
@@ -170,7 +183,7 @@ void save_state(og_trainer *t, const std::string &folder, og_error *err) {
     save_tensors(folder + "/optimiser.safetensors", moments_of(t), err);
     if (t->memory && t->o.memory.mode == OG_MEMORY_TRAIN)
         check(og_memory_save(t->memory, (folder + "/tables.safetensors").c_str(), err));
-    std::unique_ptr<json_t, void (*)(json_t *)> state(state_of(t), [](json_t *j) { json_decref(j); });
+    json state(state_of(t), [](json_t *j) { json_decref(j); });
     char *text = state ? json_dumps(state.get(), JSON_INDENT(1) | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS) : nullptr;
     og_status status = text ? og_file_write((folder + "/state.json").c_str(), text, (int64_t)strlen(text), err)
                             : og_fail(err, OG_ENOMEM, "state.json: no memory");
@@ -190,7 +203,7 @@ void load_weights(og_trainer *t, const std::string &folder, bool moments, og_err
 }
 
 void load_state(og_trainer *t, const std::string &folder, og_error *err) {
-    read_state(t, folder + "/state.json", err);
+    read_state(t, folder, err);
     load_weights(t, folder, true, err);
 }
 
@@ -219,6 +232,7 @@ og_status og_trainer_load(og_trainer *t, const char *folder, og_error *err) {
             og_release(found);
         }
         og::check(og_checkpoint_check(path.c_str(), err));
+        og::open_state(t, path, err);
         og::load_weights(t, path, false, err);
         if (t->memory) og::check(og_memory_forget(t->memory, err));
     });

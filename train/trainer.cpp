@@ -200,7 +200,8 @@ static void make(og_trainer *t, const og_trainer_options *options, og_error *err
             say(t, OG_LOG_WARNING, t->run + ": an earlier run left no whole checkpoint; starting over");
     }
     check(og_folder_make(t->run.c_str(), err));
-    check(og_metrics_open(t->run.c_str(), t->done, &t->metrics, err));
+    const og_metrics_resume rows{t->done, t->log, t->log_context};
+    check(og_metrics_open(t->run.c_str(), &rows, &t->metrics, err));
     // Last: a resume that was refused leaves the config that made the checkpoints, and so does one with nothing to do.
     if (t->done < t->planned || !og_file_exists((t->run + "/config.yaml").c_str()))
         check(og_run_folder_make(t->run.c_str(), t->config, t->packs, t->threads, TORCH_VERSION, err));

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from report_fixture import ARMS, UNIGRAM, write_run
+from report_fixture import ARMS, UNIGRAM, write_arm, write_run
 
 from omnigram.program import find_program
 from omnigram.report import ReportError, write_report
+from omnigram.report.__main__ import main
 from omnigram.report.findings import findings
 from omnigram.report.folders import read_run
 from omnigram.report.read import read_metrics
@@ -161,11 +162,40 @@ def test_the_last_measure_is_no_point_of_the_curve(run):
 def test_a_line_cut_short_is_left_out_and_a_broken_one_is_named(tmp_path):
     path = tmp_path / "metrics.jsonl"
     path.write_text('{"step": 1, "val_bits": {"text": 3.0}}\n{"step": 2, "loss": null}\n{"step": 3, "lo')
-    metrics = read_metrics(path)
+    metrics = read_metrics(path, warnings := [])
+    assert len(warnings) == 1 and "metrics.jsonl:3: the line is cut short" in warnings[0]
     assert metrics["step"].tolist() == [1, 2] and metrics["val_bits_text"][0] == 3 and np.isnan(metrics["loss"]).all()
-    path.write_text('{"step": 1}\nnonsense\n{"step": 3}\n')
-    with pytest.raises(ReportError, match="metrics.jsonl:2"):
-        read_metrics(path)
+    for line in ("nonsense", "[]", '{"loss": 1}', '{"step": 2, "loss": "low"}'):
+        path.write_text(f'{{"step": 1}}\n{line}\n{{"step": 3}}\n')
+        with pytest.raises(ReportError, match="metrics.jsonl:2"):
+            read_metrics(path, [])
+    path.write_text('{"step": 1}\n{"step": 2}\n{"step": 2}\n')
+    read_metrics(path, warnings := [])
+    assert len(warnings) == 1 and "metrics.jsonl:3: step 2 stands after step 2" in warnings[0]
+
+
+def test_damaged_files_of_a_run_are_named(tmp_path, capsys):
+    run = tmp_path / "run"
+    write_arm(run, "off", ARMS["off"], seed=1, steps=40, documents=8)
+
+    def told(leaf, text):
+        kept = (run / leaf).read_text()
+        (run / leaf).write_text(text(kept))
+        status = main([str(run), "--out", str(tmp_path / "page.html")])
+        (run / leaf).write_text(kept)
+        return status, capsys.readouterr().err
+
+    assert told("metrics.jsonl", lambda kept: kept) == (0, "")
+    status, said = told("metrics.jsonl", lambda kept: "".join(kept.splitlines(keepends=True)[:30]))
+    assert status == 0 and "metrics.jsonl: ends at step 30, but summary.json is of 40" in said
+    assert "ends at step 30" in (tmp_path / "page.html").read_text()
+    for leaf, text, message in (("summary.json", "[1]", "summary.json: not a JSON object"),
+                                ("summary.json", '{"table_bytes": "many"}', "summary.json: table_bytes is 'many', not a number"),
+                                ("environment.json", "3", "environment.json: not a JSON object"),
+                                ("config.yaml", "- model", "config.yaml: not a map"),
+                                ("eval_documents.csv", "shard,modality,tokens,bits\n0,text,3,1\n0,text,4\n", "eval_documents.csv:3")):
+        status, said = told(leaf, lambda kept, text=text: text)
+        assert status == 1 and message in said, said
 
 
 def test_a_folder_without_runs_is_named(tmp_path):

@@ -214,4 +214,9 @@ def test_the_user_s_paths_must_be_there(arms, tmp_path):
     (tmp_path / "bad").write_text("no packs")
     with pytest.raises(ReportError, match="bad"):
         write_report(arms, named={"packs": tmp_path / "bad"})
-    assert not (arms / "report.html").exists()
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ReportError, match="--codes .*empty: holds no codebooks"):
+        write_report(arms, named={"codes": tmp_path / "empty"})
+    with pytest.raises(ReportError, match="--out .*: there is no folder .*nodir"):
+        write_report(arms, out=tmp_path / "nodir" / "page.html")
+    assert not (arms / "report.html").exists() and not (tmp_path / "nodir").exists()

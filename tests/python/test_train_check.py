@@ -96,6 +96,28 @@ def test_packs_of_another_tokenizer_are_refused(tmp_path):
     assert not (tmp_path / "run").exists()
     summary = json.loads(program("train", "--packs", made[0], "--run", tmp_path / "run", *config, "--json", "-").stdout)
     assert summary["data"] == "synthetic"
+    done = program("eval", "--run", tmp_path / "run", "--val", made[1], ok=False)
+    assert "tokenizer" in done.stderr or "codebook" in done.stderr
+    assert str(made[1]) in done.stderr and str(tmp_path / "run") in done.stderr
+
+
+def test_a_run_without_tables_knows_its_packs(files, tmp_path):  # noqa: F811
+    """No table's fingerprint tells codebooks apart there, and all sizes are equal."""
+    run, other, words = tmp_path / "run", tmp_path / "other.safetensors", ("--memory.mode=off", "--train.epochs=2")
+    program(*train_words(files, run, "--train.steps=2", *words))
+    program("eval", "--run", run, "--val", files / "val.safetensors")
+    other_packs(other, image="f" * 64)
+    for more in ((), ("--checkpoint", run / "ckpt" / "step-2")):
+        done = program("eval", "--run", run, "--val", other, *more, ok=False)
+        for word in (f"the packs {other} hold codes of codebook ffff", f"the training packs of {run}", "those of 0000000000000000..., 1111"):
+            assert word in done.stderr, done.stderr
+    other_packs(other, ids=omnigram.Ids.make(text=59, image=17, audio=8))
+    done = program("eval", "--run", run, "--val", other, ok=False)
+    assert f"the packs {other} have other id ranges" in done.stderr and "safetensors: " not in done.stderr
+    swapped = tmp_path / "swapped.safetensors"  # as many packs, of other codes
+    packs(codebooks=("f" * 64, "1" * 64)).save(swapped)
+    done = program(*train_words(files, run, "--packs", swapped, "--val", swapped, "--train.steps=3", *words), ok=False)
+    assert f"the packs {swapped} hold codes of codebook ffff" in done.stderr
 
 
 def test_a_finished_run_says_so_and_stays_as_it_is(files, tmp_path):  # noqa: F811

@@ -116,6 +116,30 @@ def test_a_killed_run_goes_on_with_the_same_bits(files, whole, tmp_path):
     assert losses[0] == losses[1]
 
 
+def test_rows_behind_the_checkpoint_go_and_bad_ones_are_named(files, tmp_path):  # noqa: F811
+    run, path = tmp_path / "run", tmp_path / "run" / "metrics.jsonl"
+
+    def train(steps, ok=True):
+        return program(*train_words(files, run, f"--train.steps={steps}", "--memory.mode=off", "--train.epochs=9"), ok=ok).stderr
+
+    train(9)
+    whole = path.read_text()
+    path.write_text(whole + whole.splitlines()[-1].replace('"step":9', '"step":1e+01') + '\n{"step":11,"lo')  # 10 as it is written
+    train(12)
+    steps = [json.loads(line)["step"] for line in path.read_text().splitlines()]
+    assert steps == list(range(1, 13)) and [int(float(row["step"])) for row in csv.DictReader((run / "metrics.csv").open())] == steps
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:7]))
+    assert "metrics.jsonl: ends at step 7, the checkpoint is of step 12: rows are missing" in train(13)
+    for bad in ("nonsense\n", '{"step":3,"loss":\n', "[]\n"):
+        path.write_text("".join([*lines[:2], bad, *lines[3:]]))
+        kept = path.read_bytes()
+        assert "metrics.jsonl:3: is no row of a step" in train(14, ok=False)
+        assert path.read_bytes() == kept
+    path.unlink()
+    assert "metrics.jsonl: ends at step 0" in train(14)
+
+
 def test_a_torn_checkpoint_is_named_and_the_one_before_it_used(files, whole, tmp_path):
     run = tmp_path / "run"
     shutil.copytree(whole[0], run)

@@ -36,10 +36,10 @@ def config(**over):
     return base
 
 
-def documents(n, seed=0):
+def documents(n, seed=0, codebooks=("0" * 64, "1" * 64)):
     rng = np.random.default_rng(seed)
     builder = omnigram.DocumentsBuilder(IDS)
-    image, audio = builder.codebook("0" * 64), builder.codebook("1" * 64)
+    image, audio = map(builder.codebook, codebooks)
     for number in range(n):
         builder.begin(0, number)
         builder.item(TEXT, rng.integers(0, 60, rng.integers(2, 15)))
@@ -50,8 +50,8 @@ def documents(n, seed=0):
     return builder.finish()
 
 
-def packs(n=60, seed=0):
-    return omnigram.Packs.build(documents(n, seed), capacity=CAPACITY)
+def packs(n=60, seed=0, **over):
+    return omnigram.Packs.build(documents(n, seed, **over), capacity=CAPACITY)
 
 
 @pytest.fixture(scope="session")

@@ -38,6 +38,8 @@ def main(argv: list[str] | None = None) -> int:
                               named={"packs": options.packs, "codes": options.codes, "prepared": options.prepared},
                               elapsed=lambda: time.monotonic() - began,
                               peak_rss=lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+        for line in result["warnings"]:
+            print(f"warning: {line}", file=sys.stderr)
         text = json.dumps(result, indent=2) + "\n"
         if options.json == "-":
             sys.stdout.write(text)

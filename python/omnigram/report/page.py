@@ -64,6 +64,8 @@ def _targets(run: Run, folders: Path | Sequence[Path], out: Path | None) -> tupl
     if out is None and len(folders) > 1:
         raise ReportError(f"{len(folders)} folders: --out FILE must say where their page goes")
     page = Path(out) if out else Path(folders[0]) / "report.html"
+    if not page.parent.is_dir():
+        raise ReportError(f"--out {page}: there is no folder {page.parent}")
     told = run.folder / "summary.json" if run.folder else page.with_suffix(".json")
     if told.resolve() in {page.resolve(), *(arm.folder.resolve() / "summary.json" for arm in run.arms.values())}:
         raise ReportError(f"--out {page}: the summary would go to {told}, which is the page or a run's own; choose another name")
@@ -126,7 +128,6 @@ def _templates() -> jinja2.Environment:
 def write_whole(path: Path, text: str) -> None:
     """The whole file or none of it."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():
         raise OSError(f"{path}: is a folder, not a file")
     file = tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False)

@@ -37,6 +37,8 @@ class Arm:
     """Modality -> bits of each held-out document."""
     config: dict = field(default_factory=dict)
     environment: dict = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    """What its files lack, with file and line."""
 
     def val_bits(self, modality: str) -> float | None:
         """Held-out bits a token at the end, over all documents; None where nothing was held out."""
@@ -150,16 +152,24 @@ def read_json(path: Path) -> Any:
         raise ReportError(f"{path}: not JSON: {error}") from error
 
 
-def read_metrics(path: Path) -> dict[str, np.ndarray]:
-    """metrics.jsonl as columns. A last line that was cut short (a killed run) is left out."""
-    rows, lines = [], path.read_text().splitlines()
+def read_metrics(path: Path, warnings: list[str]) -> dict[str, np.ndarray]:
+    """metrics.jsonl as columns. A last line that was cut short (a killed run) is left out, with a warning."""
+    rows, lines = [], path.read_text(errors="replace").splitlines()
     for number, line in enumerate(lines, 1):
         try:
-            rows.append(_flat(json.loads(line)))
+            row = json.loads(line)
         except ValueError as error:
             if number == len(lines):
+                warnings.append(f"{path}:{number}: the line is cut short, and left out")
                 break
             raise ReportError(f"{path}:{number}: not JSON: {error}") from error
+        row = _flat(row) if isinstance(row, Mapping) else {}
+        odd = next((key for key, value in row.items() if value is not None and not _is_number(value)), None)
+        if odd or row.get("step") is None:
+            raise ReportError(f"{path}:{number}: no row of a step's figures: " + (f"{odd} is {row[odd]!r}" if odd else line[:60]))
+        if rows and row["step"] <= rows[-1]["step"]:
+            warnings.append(f"{path}:{number}: step {row['step']:.0f} stands after step {rows[-1]['step']:.0f}")
+        rows.append(row)
     names = dict.fromkeys(key for row in rows for key in row)
     return {name: np.array([_number(row.get(name)) for row in rows], float) for name in names}
 
@@ -175,8 +185,12 @@ def _flat(row: Mapping, prefix: str = "") -> dict:
     return found
 
 
+def _is_number(value) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def _number(value) -> float:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else float("nan")
+    return float("nan") if value is None else float(value)
 
 
 def read_documents(path: Path) -> dict[str, DocumentBits]:
@@ -189,12 +203,15 @@ def read_documents(path: Path) -> dict[str, DocumentBits]:
         if missing:
             raise ReportError(f"{path}: no column {', '.join(sorted(missing))}; it has {', '.join(reader.fieldnames or ())}")
         origin = [name for name in reader.fieldnames if name not in ("modality", "tokens", "bits")]
-        rows = list(reader)
+        rows: dict[str, list] = {modality: [] for modality in ALL_MODALITIES}
+        for row in reader:
+            try:
+                rows[row["modality"]].append((tuple(row[name] for name in origin), float(row["tokens"]), float(row["bits"])))
+            except (KeyError, TypeError, ValueError):
+                raise ReportError(f"{path}:{reader.line_num}: no row of a document and modality with tokens and bits") from None
     found = {}
     for modality in ALL_MODALITIES:
-        own = sorted((tuple(row[name] for name in origin), float(row["tokens"]), float(row["bits"]))
-                     for row in rows if row["modality"] == modality)
-        own = [row for row in own if row[1] > 0]
+        own = [row for row in sorted(rows[modality]) if row[1] > 0]
         found[modality] = DocumentBits(tuple(row[0] for row in own), np.array([row[1] for row in own]),
                                        np.array([row[2] for row in own]))
     return found
@@ -204,12 +221,29 @@ def read_arm(folder: Path, name: str) -> Arm:
     metrics = folder / "metrics.jsonl"
     if not metrics.is_file():
         raise ReportError(f"{folder}: no metrics.jsonl, so this is no run folder")
-    return Arm(name, folder, read_json_if(folder / "summary.json"), read_metrics(metrics), read_documents(folder / "eval_documents.csv"),
-               _config(folder / "config.yaml"), read_json_if(folder / "environment.json"))
+    warnings: list[str] = []
+    arm = Arm(name, folder, _summary(folder / "summary.json"), read_metrics(metrics, warnings), read_documents(folder / "eval_documents.csv"),
+              _config(folder / "config.yaml"), read_json_if(folder / "environment.json"), warnings)
+    if arm.steps < (arm.summary.get("steps") or 0):
+        warnings.append(f"{metrics}: ends at step {arm.steps}, but summary.json is of {arm.summary['steps']}: rows are missing, or the run is made anew")
+    return arm
+
+
+def _summary(path: Path) -> dict:
+    found = read_json_if(path)
+    numbers = ("steps", "seconds", "peak_rss_bytes", "table_bytes", "model_bytes", "lookup_hidden")
+    for keys, fits, what in ((numbers, _is_number, "a number"), (("train_bits", "controls"), lambda v: isinstance(v, dict), "an object")):
+        for key in keys:
+            if found.get(key) is not None and not fits(found[key]):
+                raise ReportError(f"{path}: {key} is {found[key]!r:.60}, not {what}")
+    return found
 
 
 def read_json_if(path: Path) -> dict:
-    return read_json(path) if path.is_file() else {}
+    found = read_json(path) if path.is_file() else {}
+    if not isinstance(found, dict):
+        raise ReportError(f"{path}: not a JSON object")
+    return found
 
 
 def _config(path: Path) -> dict:
@@ -217,6 +251,9 @@ def _config(path: Path) -> dict:
         return {}
     import yaml
     try:
-        return yaml.safe_load(path.read_text()) or {}
+        found = yaml.safe_load(path.read_text()) or {}
     except yaml.YAMLError as error:
         raise ReportError(f"{path}: not YAML: {error}") from error
+    if not isinstance(found, dict):
+        raise ReportError(f"{path}: not a map of sections")
+    return found

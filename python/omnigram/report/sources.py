@@ -37,6 +37,9 @@ def sources(run: Run, named: Mapping[str, Path] | None = None) -> Sources:
     for name, path in named.items():
         if not path.exists():
             raise ReportError(f"--{name} {path}: no such file or folder")
+    codes = named.get("codes")
+    if codes and not (codes / "quantize.json").is_file() and not any(codes.glob("*.codebook.safetensors")):
+        raise ReportError(f"--codes {codes}: holds no codebooks; it is the --out of omnigram quantize")
     paths, found = _paths(run, named), Sources()
     found.packs_path, fingerprints = paths.get("packs"), None
     if "packs" in paths:

@@ -39,6 +39,7 @@ def summary(run: Run, data: str | None, packing: dict | None, unigram: Mapping[s
         "packing": packing or {"fill": None, "bins": None, "lower_bound": None},
         "isolation": {"leaks": isolation.get("leaks"), "twin_leaks": isolation.get("twin_leaks")},
         "hash": {name: {"lags": lags} for name, lags in facts.hash_tables(run).items()},
+        "warnings": [line for arm in run.arms.values() for line in arm.warnings],
     }
 
 
