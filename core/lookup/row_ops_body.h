@@ -148,23 +148,22 @@ static inline int rank_few(const uint16_t *entry, uint32_t n, uint64_t first, in
             o[i] = expression;                                                                                         \
         }                                                                                                              \
     }
-OG_PLAIN(f32_to_bf16, float, uint16_t, og_narrow_bf16(x))
 OG_PLAIN(bf16_to_f32, uint16_t, float, og_widen_bf16(x))
-#ifndef OG_OWN_F16
+#ifndef OG_OWN_HALF
+OG_PLAIN(f32_to_bf16, float, uint16_t, og_narrow_bf16(x))
 OG_PLAIN(f32_to_f16, float, uint16_t, og_narrow_f16(x))
 OG_PLAIN(bf16_to_f16, uint16_t, uint16_t, og_narrow_f16(og_widen_bf16(x)))
 OG_PLAIN(f16_to_f32, uint16_t, float, og_widen_f16(x))
 OG_PLAIN(f16_to_bf16, uint16_t, uint16_t, og_narrow_bf16(og_widen_f16(x)))
+static inline void narrow_bf16_block(const float *in, uint16_t *out, int64_t n) {
+    for (int64_t i = 0; i < n; i++) out[i] = og_narrow_bf16(in[i]);
+}
 static inline void narrow_f16_block(const float *in, uint16_t *out, int64_t n) {
     for (int64_t i = 0; i < n; i++) out[i] = og_narrow_f16(in[i]);
 }
 #endif
 
-static inline void narrow_bf16_block(const float *in, uint16_t *out, int64_t n) {
-    for (int64_t i = 0; i < n; i++) out[i] = og_narrow_bf16(in[i]);
-}
-static inline void keep_f32_block(const float *in, float *out, int64_t n) { memcpy(out, in, (size_t)n * 4); }
-
+#ifndef OG_OWN_SCALED
 static inline void widen_e4m3_block(const uint8_t *in, int64_t first, int64_t n, float scale, float *restrict out) {
     for (int64_t i = 0; i < n; i++) out[i] = og_widen_e4m3(in[first + i]) * scale;
 }
@@ -174,6 +173,7 @@ static inline void widen_int8_block(const uint8_t *in, int64_t first, int64_t n,
 static inline void widen_nf4_block(const uint8_t *in, int64_t first, int64_t n, float scale, float *restrict out) {
     for (int64_t i = 0; i < n; i++) out[i] = og_nf4_values[in[(first + i) / 2] >> ((first + i) % 2 * 4) & 15] * scale;
 }
+#endif
 static inline float scale_ue8m0(const uint8_t *scales, int64_t g) { return og_widen_ue8m0(scales[g]); }
 static inline float scale_f32(const uint8_t *scales, int64_t g) {
     float scale;
@@ -181,11 +181,22 @@ static inline float scale_f32(const uint8_t *scales, int64_t g) {
     return scale;
 }
 
-/* Types with a scale for each group: through a block of f32 that stays in the first-level cache. */
-#define OG_SCALED(name, to, widen, scale_at, narrow)                                                                   \
+/* Types with a scale for each group. */
+#define OG_SCALED_TO_F32(name, widen, scale_at)                                                                        \
+    static void name(const uint8_t *values, const uint8_t *scales, void *out, int64_t dim, int32_t group) {            \
+        for (int64_t begin = 0, g = 0; begin < dim; begin += group, g++)                                               \
+            widen(values, begin, begin + group < dim ? group : dim - begin, scale_at(scales, g),                       \
+                  (float *)out + begin);                                                                               \
+    }
+OG_SCALED_TO_F32(e4m3_to_f32, widen_e4m3_block, scale_ue8m0)
+OG_SCALED_TO_F32(int8_to_f32, widen_int8_block, scale_f32)
+OG_SCALED_TO_F32(nf4_to_f32, widen_nf4_block, scale_f32)
+
+/* To 16 bits: through a block of f32 that stays in the first-level cache. */
+#define OG_SCALED(name, widen, scale_at, narrow)                                                                       \
     static void name(const uint8_t *values, const uint8_t *scales, void *out, int64_t dim, int32_t group) {            \
         float block[64];                                                                                               \
-        to *o = out;                                                                                                   \
+        uint16_t *o = out;                                                                                             \
         for (int64_t begin = 0, g = 0; begin < dim; begin += group, g++) {                                             \
             int64_t end = begin + group < dim ? begin + group : dim;                                                   \
             float scale = scale_at(scales, g);                                                                         \
@@ -196,15 +207,12 @@ static inline float scale_f32(const uint8_t *scales, int64_t g) {
             }                                                                                                          \
         }                                                                                                              \
     }
-OG_SCALED(e4m3_to_f32, float, widen_e4m3_block, scale_ue8m0, keep_f32_block)
-OG_SCALED(e4m3_to_bf16, uint16_t, widen_e4m3_block, scale_ue8m0, narrow_bf16_block)
-OG_SCALED(e4m3_to_f16, uint16_t, widen_e4m3_block, scale_ue8m0, narrow_f16_block)
-OG_SCALED(int8_to_f32, float, widen_int8_block, scale_f32, keep_f32_block)
-OG_SCALED(int8_to_bf16, uint16_t, widen_int8_block, scale_f32, narrow_bf16_block)
-OG_SCALED(int8_to_f16, uint16_t, widen_int8_block, scale_f32, narrow_f16_block)
-OG_SCALED(nf4_to_f32, float, widen_nf4_block, scale_f32, keep_f32_block)
-OG_SCALED(nf4_to_bf16, uint16_t, widen_nf4_block, scale_f32, narrow_bf16_block)
-OG_SCALED(nf4_to_f16, uint16_t, widen_nf4_block, scale_f32, narrow_f16_block)
+OG_SCALED(e4m3_to_bf16, widen_e4m3_block, scale_ue8m0, narrow_bf16_block)
+OG_SCALED(e4m3_to_f16, widen_e4m3_block, scale_ue8m0, narrow_f16_block)
+OG_SCALED(int8_to_bf16, widen_int8_block, scale_f32, narrow_bf16_block)
+OG_SCALED(int8_to_f16, widen_int8_block, scale_f32, narrow_f16_block)
+OG_SCALED(nf4_to_bf16, widen_nf4_block, scale_f32, narrow_bf16_block)
+OG_SCALED(nf4_to_f16, widen_nf4_block, scale_f32, narrow_f16_block)
 
 const og_row_ops OG_OPS = {
     .name = OG_OPS_NAME,
