@@ -19,10 +19,14 @@ static const char help[] =
     "canonical texts, fp8 rows, product keys, SCONE matches) through the same code that training uses, and prints for "
     "each system\n"
     "the cases, those this build supports, the values compared and the mismatches; then what is not supported and why. "
-    "Exits 1 on\n"
-    "any mismatch, and when no case at all could be replayed.\n"
+    "A case\n"
+    "that is malformed or refused is a mismatch; one with nothing to compare is not supported. Exits 1 on any "
+    "mismatch, "
+    "on a file\n"
+    "that cannot be read (the others are still replayed), and when no case at all could be replayed.\n"
     "\n"
-    "  --json FILE   {cases, supported, values, mismatches, by_system, unsupported} to FILE (-: standard output)\n"
+    "  --json FILE   {cases, supported, values, mismatches, files_not_read, by_system, unsupported} to FILE\n"
+    "                (-: standard output)\n"
     "  --all         every mismatch, not the first 20\n"
     "  --schemes     prints each addressing scheme with its source, keys, defaults and what is unresolved about it\n";
 
@@ -59,8 +63,11 @@ static int run(int argc, char **argv) {
     const og_verify_report report = {&tally, og_tally_mismatch, og_tally_case};
     og_error err = {{0}};
     for (int i = 0; !bad && i < arguments.n_files; i++)
-        if (og_verify_file(arguments.files[i], og_canonical_key, &report, &counts, &err) != OG_OK)
-            bad = og_verb_fail("verify", &err);
+        switch (og_verify_file(arguments.files[i], og_canonical_key, &report, &counts, &err)) {
+        case OG_OK: break;
+        case OG_ENOMEM: bad = og_verb_fail("verify", &err); break;
+        default: og_tally_unread(&tally, &err); /* the other files may still say something */
+        }
     og_arguments_free(&arguments);
     if (!bad && tally.no_memory) {
         og_fail(&err, OG_ENOMEM, "no memory for the results");
@@ -72,7 +79,7 @@ static int run(int argc, char **argv) {
                     (long long)(tally.printed - tally.most));
         og_tally_print(&tally, &counts, json && !strcmp(json, "-") ? stderr : stdout);
         bad = og_json_result("verify", json, og_tally_json(&tally, &counts));
-        if (counts.mismatches || !counts.supported) bad = 1;
+        if (og_tally_failed(&tally, &counts)) bad = 1;
     }
     og_tally_free(&tally);
     return bad;

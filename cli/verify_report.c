@@ -42,6 +42,15 @@ void og_tally_mismatch(void *context, const char *line) {
     if (tally->printed++ < tally->most) fprintf(stderr, "MISMATCH %s\n", line);
 }
 
+void og_tally_unread(og_verify_tally *tally, const og_error *err) {
+    tally->unread++;
+    fprintf(stderr, "omnigram verify: %s\n", err->message);
+}
+
+int og_tally_failed(const og_verify_tally *tally, const og_verify_counts *all) {
+    return all->mismatches || !all->supported || tally->unread;
+}
+
 void og_tally_free(og_verify_tally *tally) {
     og_release(tally->systems.at);
     og_release(tally->unsupported.at);
@@ -65,7 +74,9 @@ void og_tally_print(const og_verify_tally *tally, const og_verify_counts *all, F
         fprintf(to, "  %-22s %8lld  %s (%s, %scase %lld)\n", row->system, (long long)row->counts.cases, row->reason,
                 row->path, row->counts.cases > 1 ? "first: " : "", (long long)row->first);
     }
-    fprintf(to, "\n%s: ", all->mismatches || !all->supported ? "FAILED" : "verified");
+    fprintf(to, "\n%s: ", og_tally_failed(tally, all) ? "FAILED" : "verified");
+    if (tally->unread)
+        fprintf(to, "%lld file%s could not be read, ", (long long)tally->unread, tally->unread > 1 ? "s" : "");
     if (!all->supported)
         fprintf(to, "0 of %lld cases could be replayed\n", (long long)all->cases);
     else
@@ -91,6 +102,7 @@ json_t *og_tally_json(const og_verify_tally *tally, const og_verify_counts *all)
                                                      row->path, "first_case", (json_int_t)row->first, "cases",
                                                      (json_int_t)row->counts.cases, "reason", row->reason));
     }
+    json_object_set_new(object, "files_not_read", json_integer(tally->unread));
     json_object_set_new(object, "by_system", systems);
     json_object_set_new(object, "unsupported", unsupported);
     return object;

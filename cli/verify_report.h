@@ -20,6 +20,7 @@ typedef struct og_verify_rows {
 
 typedef struct og_verify_tally {
     og_verify_rows systems, unsupported;
+    int64_t unread;        /* files that are no test vectors */
     int64_t printed, most; /* lines of mismatches, to standard error */
     int32_t no_memory;
 } og_verify_tally;
@@ -27,6 +28,10 @@ typedef struct og_verify_tally {
 /* For og_verify_report, with the tally as context. */
 void og_tally_case(void *tally, const og_verify_case *one);
 void og_tally_mismatch(void *tally, const char *line);
+/* Another file could not be read, as err says; a line of it. */
+void og_tally_unread(og_verify_tally *tally, const og_error *err);
+/* Whether the replay as a whole failed: a mismatch, a file that is not read, or nothing compared. */
+int og_tally_failed(const og_verify_tally *tally, const og_verify_counts *all);
 void og_tally_free(og_verify_tally *tally);
 
 /* The table of systems, what is not supported and why, and a line that says how it ended. */

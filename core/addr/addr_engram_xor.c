@@ -35,7 +35,7 @@ static const og_key key_table[] = {
     {"max_order", OG_KEY_I64, offsetof(keys, max_order), "", 0, OG_MAX_ORDER, NULL,
      "orders are 2 .. max_order (absent: v1 3, v41 4)"},
     {"pad", OG_KEY_I64, offsetof(keys, pad), "2", 0, 2147483647.0, NULL, "compressed id of pad"},
-    {"seed", OG_KEY_I64, offsetof(keys, seed), "0", 0, 0x1p62, NULL, "seed of the multipliers"},
+    {"seed", OG_KEY_I64, offsetof(keys, seed), "0", -0x1p62, 0x1p62, NULL, "seed of the multipliers"},
     {"dead", OG_KEY_I64, offsetof(keys, dead), "-1", -2147483648.0, 2147483647.0, NULL,
      "v41: the id of image placeholders (with id_map: a raw id, released model 129264)"},
     {"id_map", OG_KEY_STRING, offsetof(keys, id_map), "", 0, 0, NULL,
@@ -121,6 +121,10 @@ static og_status fill_in(const keys *k, const char *place, og_addr_impl *impl, o
         OG_TRY(og_addr_expand(place, "multipliers", k->multipliers, max_order, own, err));
         for (int64_t i = 0; i < max_order; i++) impl->hash.multiplier[i] = (uint64_t)own[i];
     } else {
+        if (k->seed + 10007 * k->layer_id < 0)
+            return og_fail(err, OG_EINVAL,
+                           "%s: seed %lld with layer_id %lld; numpy takes no seed below 0 (seed + 10007 layer_id)",
+                           place, (long long)k->seed, (long long)k->layer_id);
         og_engram_multipliers((uint64_t)k->seed, (uint64_t)k->layer_id, vocab, (int32_t)max_order,
                               impl->hash.multiplier);
     }

@@ -21,7 +21,7 @@ static const og_key key_table[] = {
     {"heads_per_order", OG_KEY_I64, offsetof(keys, heads_per_order), "8", 1, 1024, NULL, "heads of each order"},
     {"base_rows", OG_KEY_I64, offsetof(keys, base_rows), "20000000", 1, 0x1p60, NULL,
      "the primes are those from here on, without a restart"},
-    {"seed", OG_KEY_I64, offsetof(keys, seed), "1234", 0, 0x1p62, NULL, "seed of the multipliers"},
+    {"seed", OG_KEY_I64, offsetof(keys, seed), "1234", -0x1p62, 0x1p62, NULL, "seed of the multipliers"},
     {"layer_index", OG_KEY_I64, offsetof(keys, layer_index), "0", 0, 1 << 16, NULL,
      "0-based index into the list of n-gram layers"},
     {"eos", OG_KEY_I64, offsetof(keys, eos), "248044", 0, 2147483647.0, NULL,

@@ -31,16 +31,7 @@ static void replay_free(replay *r) {
 
 static const char *const known[] = {"scheme", "config", "ids",         "doc_starts", "history_oldest_first",
                                     "rows",   "live",   "multipliers", "primes",     "logits",
-                                    "signs",  "name",   "note",        "comment",    "source"};
-
-static const char *unknown_field(const og_config *node) {
-    for (int64_t i = 0; i < og_config_size(node); i++) {
-        size_t j = 0;
-        while (j < sizeof known / sizeof *known && strcmp(known[j], og_config_key_at(node, i))) j++;
-        if (j == sizeof known / sizeof *known) return og_config_key_at(node, i);
-    }
-    return NULL;
-}
+                                    "signs",  NULL};
 
 /* The past and the stream as one array of codes. */
 static og_status read_codes(replay *r, const og_config *node, og_error *err) {
@@ -53,8 +44,8 @@ static og_status read_codes(replay *r, const og_config *node, og_error *err) {
         return og_fail(err, OG_EFORMAT, "%s: history of %lld codes a position, ids of %lld", OG_WHERE(past),
                        (long long)past_columns, (long long)columns);
     r->width = columns ? columns : past_columns ? past_columns : 1;
-    og_status status = past ? og_verify_integers(past, -1, &values[0], &n[0], err) : OG_OK;
-    if (status == OG_OK) status = og_verify_integers(ids, -1, &values[1], &n[1], err);
+    og_status status = past ? og_verify_integers(past, &values[0], &n[0], err) : OG_OK;
+    if (status == OG_OK) status = og_verify_integers(ids, &values[1], &n[1], err);
     if (status == OG_OK && !(r->codes = og_alloc(n[0] + n[1], sizeof *r->codes)))
         status = og_fail(err, OG_ENOMEM, "no memory for ids");
     for (int64_t part = 0, at = 0; part < 2 && status == OG_OK; part++)
@@ -79,7 +70,7 @@ static og_status read_starts(replay *r, const og_config *node, og_error *err) {
         if (!r->starts) return og_fail(err, OG_ENOMEM, "no memory for document starts");
         r->n_docs = 1;
     } else {
-        OG_TRY(og_verify_integers(starts, -1, &r->starts, &r->n_docs, err));
+        OG_TRY(og_verify_integers(starts, &r->starts, &r->n_docs, err));
     }
     int64_t drop = 0;
     while (r->n_past && drop < r->n_docs && r->starts[drop] == 0) drop++;
@@ -95,6 +86,8 @@ static og_status make_addr(replay *r, const og_config *node, const og_addr_type 
     og_config *tree;
     char line[128];
     OG_TRY(og_verify_need(node, "config", &given, err));
+    if (og_config_kind(given) != OG_CONFIG_MAP)
+        return og_fail(err, OG_EFORMAT, "%s: an object of keys is wanted", OG_WHERE(given));
     OG_TRY(og_config_copy(given, &tree, err));
     snprintf(line, sizeof line, "scheme=%s", type->name);
     og_status status = og_config_override(tree, line, err);
@@ -163,7 +156,7 @@ static og_status compare_rows(og_verify *v, replay *r, const og_config *list, og
 static og_status compare_list(og_verify *v, replay *r, const og_config *list, const char *field, int64_t columns,
                               const uint8_t *live, const int32_t *signs, og_error *err) {
     int64_t *want, n;
-    OG_TRY(og_verify_integers(list, -1, &want, &n, err));
+    OG_TRY(og_verify_integers(list, &want, &n, err));
     og_status status = n == r->n * columns ? OG_OK : wrong_length(list, field, n, r->n * columns, err);
     for (int64_t i = 0; i < n && status == OG_OK; i++)
         og_verify_integer(v, r->scheme, field, i / columns, i % columns, want[i], live ? live[i] : signs[i]);
@@ -200,8 +193,8 @@ static og_status compare_constants(og_verify *v, replay *r, const og_config *lis
     og_release(text);
     OG_TRY(status);
     const og_config *constants = og_config_get(og_config_get(description, "constants"), field);
-    status = og_verify_integers(list, -1, &want, &n_want, err);
-    if (status == OG_OK && constants) status = og_verify_integers(constants, -1, &got, &n_got, err);
+    status = og_verify_integers(list, &want, &n_want, err);
+    if (status == OG_OK && constants) status = og_verify_integers(constants, &got, &n_got, err);
     if (status == OG_OK) {
         for (int64_t i = 0; i < n_want && i < n_got; i++) og_verify_integer(v, r->scheme, field, i, 0, want[i], got[i]);
         if (n_want != n_got) {
@@ -238,7 +231,7 @@ og_status og_verify_address(og_verify *v, const og_config *node, og_error *err) 
     replay r = {.scheme = v->system};
     og_error why = {{0}};
     const og_addr_type *type = og_addr_find(r.scheme);
-    const char *field = unknown_field(node);
+    const char *field = og_verify_unknown_field(node, known);
     if (!type) {
         const char *nearest = og_addr_nearest(r.scheme);
         og_verify_unsupported(v, "unknown scheme '%.80s'%s%s%s", r.scheme, nearest ? ", did you mean '" : "",

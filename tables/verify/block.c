@@ -17,7 +17,7 @@ static og_status bytes_of(const og_config *map, const char *field, uint8_t **out
     const og_config *node;
     int64_t *values;
     OG_TRY(og_verify_need(map, field, &node, err));
-    OG_TRY(og_verify_integers(node, -1, &values, n, err));
+    OG_TRY(og_verify_integers(node, &values, n, err));
     uint8_t *bytes = og_alloc(*n, 1);
     og_status status = bytes ? OG_OK : og_fail(err, OG_ENOMEM, "no memory for %lld bytes", (long long)*n);
     for (int64_t i = 0; i < *n && status == OG_OK; i++) {
@@ -43,7 +43,7 @@ static og_status reals_of(const og_config *map, const char *field, double **out,
 static og_status integers_of(const og_config *map, const char *field, int64_t **out, int64_t *n, og_error *err) {
     const og_config *node;
     OG_TRY(og_verify_need(map, field, &node, err));
-    return og_verify_integers(node, -1, out, n, err);
+    return og_verify_integers(node, out, n, err);
 }
 
 static og_status fp8_row(og_verify *v, const og_config *node, og_error *err) {
@@ -95,10 +95,18 @@ static og_status pkm(og_verify *v, const og_config *node, og_error *err) {
     return status;
 }
 
-static int32_t *narrow(const int64_t *values, int64_t n) {
-    int32_t *out = og_alloc(n, sizeof *out);
-    for (int64_t i = 0; out && i < n; i++) out[i] = (int32_t)values[i];
-    return out;
+/* The field's integers as ids of 32 bits. */
+static og_status ids_of(const og_config *map, const char *field, int64_t **out, int32_t **ids, int64_t *n,
+                        og_error *err) {
+    OG_TRY(integers_of(map, field, out, n, err));
+    if (!(*ids = og_alloc(*n, sizeof **ids))) return og_fail(err, OG_ENOMEM, "no memory for %lld ids", (long long)*n);
+    for (int64_t i = 0; i < *n; i++) {
+        if ((*out)[i] < INT32_MIN || (*out)[i] > INT32_MAX)
+            return og_fail(err, OG_EFORMAT, "%s: id %lld does not fit 32 bits", OG_WHERE(og_config_get(map, field)),
+                           (long long)(*out)[i]);
+        (*ids)[i] = (int32_t)(*out)[i];
+    }
+    return OG_OK;
 }
 
 /* match[t] is compared token by token: its length, then its tokens. */
@@ -113,7 +121,7 @@ static og_status compare_match(og_verify *v, const og_config *match, const int64
             og_verify_integer(v, "scone_longest_match", "match (length)", t, 0, 0, got[t] < 0 ? 0 : lengths[got[t]]);
             continue;
         }
-        OG_TRY(og_verify_integers(at, -1, &want, &length, err));
+        OG_TRY(og_verify_integers(at, &want, &length, err));
         og_verify_integer(v, "scone_longest_match", "match (length)", t, 0, length, got[t] < 0 ? 0 : lengths[got[t]]);
         for (int64_t k = 0; k < length && got[t] >= 0 && k < lengths[got[t]]; k++)
             og_verify_integer(v, "scone_longest_match", "match", t, k, want[k], set[first[got[t]] + k]);
@@ -133,16 +141,14 @@ static og_status scone(og_verify *v, const og_config *node, og_error *err) {
     OG_TRY(og_verify_need(node, "max_order", &order_node, err));
     OG_TRY(og_config_i64(order_node, &max_order, err));
     int64_t members = og_config_size(set_node);
-    og_status status = og_verify_integers(set_node, -1, &set, &n_set, err);
-    if (status == OG_OK) status = integers_of(node, "ids", &ids, &n, err);
+    og_status status = ids_of(node, "set", &set, &set32, &n_set, err);
+    if (status == OG_OK) status = ids_of(node, "ids", &ids, &ids32, &n, err);
     if (status == OG_OK && og_config_get(node, "doc_starts"))
         status = integers_of(node, "doc_starts", &starts, &n_docs, err);
     if (status == OG_OK) {
         lengths = og_alloc(2 * members, sizeof *lengths);
         got = og_alloc(n, sizeof *got);
-        set32 = narrow(set, n_set);
-        ids32 = narrow(ids, n);
-        if (!lengths || !got || !set32 || !ids32) status = og_fail(err, OG_ENOMEM, "no memory for a set of n-grams");
+        if (!lengths || !got) status = og_fail(err, OG_ENOMEM, "no memory for a set of n-grams");
     }
     if (status == OG_OK) {
         int64_t *first = lengths + members;
@@ -169,9 +175,19 @@ og_status og_verify_block(og_verify *v, const og_config *node, og_error *err) {
     static const struct {
         const char *name;
         og_status (*replay)(og_verify *v, const og_config *node, og_error *err);
-    } blocks[] = {{"fp8_row", fp8_row}, {"pkm", pkm}, {"scone_longest_match", scone}};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        if (!strcmp(blocks[i].name, v->system)) return blocks[i].replay(v, node, err);
+        const char *fields[8];
+    } blocks[] = {
+        {"fp8_row", fp8_row, {"block", "e4m3", "ue8m0", "values"}},
+        {"pkm", pkm, {"block", "query", "subkeys1", "subkeys2", "knn", "hits"}},
+        {"scone_longest_match", scone, {"block", "set", "max_order", "ids", "doc_starts", "match"}},
+    };
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        if (strcmp(blocks[i].name, v->system) != 0) continue;
+        const char *field = og_verify_unknown_field(node, blocks[i].fields);
+        if (!field) return blocks[i].replay(v, node, err);
+        og_verify_unsupported(v, "unknown field '%.80s'", field);
+        return OG_OK;
+    }
     og_verify_unsupported(v, "no code here replays this block");
     return OG_OK;
 }

@@ -60,6 +60,9 @@ og_status og_verify_shape(const og_config *list, int64_t *rows, int64_t *columns
     for (int64_t i = 0; i < *rows; i++) {
         const og_config *row = og_config_at(list, i);
         int64_t n = og_config_kind(row) == OG_CONFIG_LIST ? og_config_size(row) : 0;
+        for (int64_t k = 0; k < n; k++)
+            if (og_config_kind(og_config_at(row, k)) == OG_CONFIG_LIST)
+                return og_fail(err, OG_EFORMAT, "%s: a list where a number is wanted", OG_WHERE(og_config_at(row, k)));
         if (i && n != *columns)
             return og_fail(err, OG_EFORMAT, "%s: row %lld has %lld values, row 0 has %lld", OG_WHERE(row), (long long)i,
                            (long long)n, (long long)*columns);
@@ -75,13 +78,9 @@ static int64_t count(const og_config *node) {
     return n;
 }
 
-static og_status integers(const og_config *node, int64_t null, int64_t *out, int64_t *n, og_error *err) {
-    int32_t kind = og_config_kind(node);
-    if (kind == OG_CONFIG_NULL)
-        out[(*n)++] = null;
-    else if (kind != OG_CONFIG_LIST)
-        return og_config_i64(node, &out[(*n)++], err);
-    for (int64_t i = 0; i < og_config_size(node); i++) OG_TRY(integers(og_config_at(node, i), null, out, n, err));
+static og_status integers(const og_config *node, int64_t *out, int64_t *n, og_error *err) {
+    if (og_config_kind(node) != OG_CONFIG_LIST) return og_config_i64(node, &out[(*n)++], err);
+    for (int64_t i = 0; i < og_config_size(node); i++) OG_TRY(integers(og_config_at(node, i), out, n, err));
     return OG_OK;
 }
 
@@ -95,10 +94,10 @@ static og_status reals(const og_config *node, double *out, int64_t *n, og_error 
     return OG_OK;
 }
 
-og_status og_verify_integers(const og_config *node, int64_t null, int64_t **out, int64_t *n, og_error *err) {
+og_status og_verify_integers(const og_config *node, int64_t **out, int64_t *n, og_error *err) {
     int64_t *values = og_alloc(count(node), sizeof *values), m = 0;
     if (!values) return og_fail(err, OG_ENOMEM, "%s: no memory for its numbers", OG_WHERE(node));
-    og_status status = integers(node, null, values, &m, err);
+    og_status status = integers(node, values, &m, err);
     if (status != OG_OK) {
         og_release(values);
         return status;
@@ -122,9 +121,24 @@ og_status og_verify_reals(const og_config *node, double **out, int64_t *n, og_er
     return OG_OK;
 }
 
+static int is_one_of(const char *word, const char *const *list) {
+    while (*list && strcmp(*list, word)) list++;
+    return *list != NULL;
+}
+
+const char *og_verify_unknown_field(const og_config *node, const char *const *known) {
+    static const char *const remarks[] = {"name", "note", "comment", "source", NULL};
+    for (int64_t i = 0; i < og_config_size(node); i++) {
+        const char *field = og_config_key_at(node, i);
+        if (!is_one_of(field, known) && !is_one_of(field, remarks)) return field;
+    }
+    return NULL;
+}
+
 /* ---- cases ---- */
 
 static og_status canonical_case(og_verify *v, const og_config *node, og_error *err) {
+    static const char *const known[] = {"text", "key", NULL};
     const og_config *key_node;
     const char *text, *want;
     char *got;
@@ -132,6 +146,11 @@ static og_status canonical_case(og_verify *v, const og_config *node, og_error *e
     OG_TRY(og_config_string(og_config_get(node, "text"), &text, err));
     OG_TRY(og_verify_need(node, "key", &key_node, err));
     OG_TRY(og_config_string(key_node, &want, err));
+    const char *field = og_verify_unknown_field(node, known);
+    if (field) {
+        og_verify_unsupported(v, "unknown field '%.80s'", field);
+        return OG_OK;
+    }
     if (!v->canonical) {
         og_verify_unsupported(v, "there is no function for canonical texts here");
         return OG_OK;
@@ -155,7 +174,6 @@ static og_status replay(og_verify *v, const og_config *node, og_error *err) {
     if (og_config_kind(node) != OG_CONFIG_MAP)
         return og_fail(err, OG_EFORMAT, "%s: a case is an object", OG_WHERE(node));
     const og_config *scheme = og_config_get(node, "scheme"), *block = og_config_get(node, "block");
-    v->system = "canonical";
     if (scheme) {
         OG_TRY(og_config_string(scheme, &v->system, err));
         return og_verify_address(v, node, err);
@@ -164,15 +182,25 @@ static og_status replay(og_verify *v, const og_config *node, og_error *err) {
         OG_TRY(og_config_string(block, &v->system, err));
         return og_verify_block(v, node, err);
     }
-    if (og_config_get(node, "text")) return canonical_case(v, node, err);
+    if (og_config_get(node, "text")) {
+        v->system = "canonical";
+        return canonical_case(v, node, err);
+    }
     return og_fail(err, OG_EFORMAT, "%s: a case has a scheme, a block or a text", OG_WHERE(node));
 }
 
 static og_status one_case(og_verify *v, const og_config *node, og_error *err) {
     og_verify_counts before = *v->counts;
+    og_error why = {{0}};
+    v->system = "(no system)";
     v->unsupported[0] = 0;
     v->counts->cases++;
-    OG_TRY(replay(v, node, err));
+    og_status status = replay(v, node, &why);
+    if (status == OG_ENOMEM) return og_fail(err, status, "%s", why.message);
+    if (status != OG_OK) /* a case that cannot be read has failed; the others can still be replayed */
+        og_verify_mismatch(v, v->system, "%s", why.message);
+    else if (!v->unsupported[0] && v->counts->values == before.values && v->counts->mismatches == before.mismatches)
+        og_verify_unsupported(v, "it has no value to compare");
     if (!v->unsupported[0]) v->counts->supported++;
     og_verify_case one = {v->path,
                           v->number,
@@ -186,7 +214,13 @@ static og_status one_case(og_verify *v, const og_config *node, og_error *err) {
 
 static og_status tolerance(const og_config *root, const char *key, double *out, og_error *err) {
     const og_config *node = og_config_get(root, key);
-    return node ? og_config_f64(node, out, err) : OG_OK;
+    double value;
+    if (!node) return OG_OK;
+    OG_TRY(og_config_f64(node, &value, err));
+    if (!(value >= 0 && isfinite(value)))
+        return og_fail(err, OG_EFORMAT, "%s: a tolerance of %g; it is finite and not negative", OG_WHERE(node), value);
+    *out = value;
+    return OG_OK;
 }
 
 static og_status all_cases(og_verify *v, const og_config *root, og_error *err) {

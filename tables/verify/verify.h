@@ -25,13 +25,14 @@ void og_verify_integer(const og_verify *v, const char *label, const char *field,
 void og_verify_real(const og_verify *v, const char *label, const char *field, int64_t at, double want, double got,
                     int32_t exact);
 
-/* Numbers of a list of any nesting, in order; null is `null`. *out og_release, [*n]. */
-og_status og_verify_integers(const og_config *node, int64_t null, int64_t **out, int64_t *n, og_error *err);
+/* Numbers of a list of any nesting, in order; *out og_release, [*n]. A null is no integer; of reals it is a NaN. */
+og_status og_verify_integers(const og_config *node, int64_t **out, int64_t *n, og_error *err);
 og_status og_verify_reals(const og_config *node, double **out, int64_t *n, og_error *err);
+/* The first field of the case that is neither in known (ends with NULL) nor a remark, or NULL. */
+const char *og_verify_unknown_field(const og_config *node, const char *const *known);
 /* The child, or an error that names the place and the missing field. */
 og_status og_verify_need(const og_config *map, const char *field, const og_config **out, og_error *err);
-/* The child where every row of the list has the same length: *rows x *columns (columns 0: the
- * elements are numbers). */
+/* A list of numbers (*columns 0) or of rows of numbers, all of the same length: *rows x *columns. */
 og_status og_verify_shape(const og_config *list, int64_t *rows, int64_t *columns, og_error *err);
 
 og_status og_verify_address(og_verify *v, const og_config *node, og_error *err);

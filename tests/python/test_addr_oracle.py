@@ -57,7 +57,7 @@ def test_numpy_draws_the_multipliers(program, tmp_path):
     """Spans on both sides of 2^32, where numpy changes from 64-bit to 32-bit draws, and seeds of more than 32 bits."""
     cases = []
     for vocab in [2, 3, 99092, 2**30 - 1, 2**30, 2**30 + 1, 2**31 - 5, 2**31 - 1]:
-        for seed in [0, 1, 2**32 - 1, 2**32, 2**45 + 3]:
+        for seed in [-20014, -1, 0, 1, 2**32 - 1, 2**32, 2**45 + 3]:
             config = {"variant": "v1", "compressed_vocab": vocab, "layer_id": 2, "all_layers": [2], "start_rows_per_order": [50] * 5, "heads": 1,
                       "max_order": 6, "pad": 1, "seed": seed}
             half = max(1, ((2**63 - 1) // vocab) // 2)
@@ -69,6 +69,12 @@ def test_numpy_draws_the_multipliers(program, tmp_path):
                           "multipliers": constants[0], "primes": constants[1]})
     run, counts = verify(program, tmp_path, {"format": 2, "cases": cases})
     assert run.returncode == 0 and counts["supported"] == len(cases), run.stderr
+
+
+def test_a_seed_below_numpys_is_refused(program, tmp_path):
+    config = {"variant": "v1", "layer_id": 2, "all_layers": [2], "seed": -20015}
+    run, _ = verify(program, tmp_path, {"format": 2, "cases": [{"scheme": "engram_xor", "config": config, "ids": [1], "rows": [[0] * 16]}]})
+    assert run.returncode == 1 and "seed -20015 with layer_id 2" in run.stderr
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 2}', '{"format": 2, "cases": 3}', '{"format": 3, "cases": []}',

@@ -108,6 +108,27 @@ def test_verify_fails_where_a_value_differs_or_nothing_was_replayed(tmp_path):
     verify(tmp_path, status=1)
 
 
+def test_verify_goes_on_after_a_case_or_a_file_that_cannot_be_read(tmp_path):
+    told, got = verify(tmp_path, {"scheme": "welm_knuth32", "ids": [2**40], "rows": [[1]]}, {"text": 3, "key": "a"}, case([5, 6]), status=1)
+    assert (got["cases"], got["supported"], got["values"], got["mismatches"]) == (3, 3, 2, 2)
+    assert "case 0 (welm_knuth32)" in told.stderr and "case 1 (canonical)" in told.stderr
+    good, broken = tmp_path / "vectors.json", tmp_path / "broken.json"
+    good.write_text(json.dumps({"format": 2, "cases": [case([5, 6])]}))
+    broken.write_text('{"format": 2, "cases": [')
+    told = run("verify", broken, tmp_path / "absent.json", good, "--json", tmp_path / "result.json", status=1)
+    got = json.loads((tmp_path / "result.json").read_text())
+    assert (got["files_not_read"], got["supported"], got["mismatches"]) == (2, 1, 0)
+    assert "broken.json:1" in told.stderr and "absent.json" in told.stderr
+    assert told.stdout.splitlines()[-1] == "FAILED: 2 files could not be read, 1 of 1 cases replayed, 2 values compared, 0 mismatches"
+
+
+def test_verify_does_not_count_a_case_without_values_as_passed(tmp_path):
+    nothing = {**case([5, 6]), "ids": [], "rows": []}
+    told, got = verify(tmp_path, case([5, 6]), nothing)
+    assert got["supported"] == 1 and "no value to compare" in told.stdout
+    verify(tmp_path, nothing, status=1)
+
+
 def test_the_published_vectors_pass(root):
     got = json.loads(run("verify", *(root / "tests" / "vectors" / f"{name}.json" for name in ("addresses", "blocks", "canonical")), "--json", "-").stdout)
     assert got["cases"] == 147 and got["supported"] >= 139 and got["mismatches"] == 0 and len(got["by_system"]) == 18

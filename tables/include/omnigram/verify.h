@@ -8,15 +8,15 @@
 OG_BEGIN
 
 typedef struct og_verify_counts {
-    int64_t cases, supported;   /* a case of an unknown scheme or block is not supported, and never
-                                   counted as passed */
-    int64_t values, mismatches; /* scalars compared; a config that is refused is one mismatch */
+    int64_t cases, supported;   /* a case of an unknown scheme, block or field, or without a value to compare, is not
+                                   supported, and never counted as passed */
+    int64_t values, mismatches; /* scalars compared; a case that is malformed or refused is one mismatch */
 } og_verify_counts;
 
 typedef struct og_verify_case { /* one case of a file, borrowed for the call */
     const char *path;
     int64_t number;          /* in its file, from 0 */
-    const char *system;      /* its scheme, its block, or "canonical" */
+    const char *system;      /* its scheme, its block, "canonical", or "(no system)" */
     const char *unsupported; /* why it is not supported, or NULL */
     int64_t values, mismatches;
 } og_verify_case;
@@ -31,8 +31,8 @@ typedef struct og_verify_report { /* who is told; each function may be NULL */
     void (*one)(void *context, const og_verify_case *one); /* after each case */
 } og_verify_report;
 
-/* Adds to *counts; report may be NULL. A file that is not of the format is an error that names file and line; counts
- * then hold what was compared before it. */
+/* Adds to *counts; report may be NULL. A file that is not of the format is an error that names file and line, and
+ * nothing of it is counted. */
 OG_API og_status og_verify_file(const char *path, og_verify_canonical_fn *canonical, const og_verify_report *report,
                                 og_verify_counts *counts, og_error *err) OG_MUST_USE;
 /* The same for a text that is already in memory; name stands for its path in messages. */
