@@ -6,6 +6,8 @@ import numpy as np
 
 from .._ffi import ffi, lib
 from ..addressing import Addressing
+from ..pack import IMAGE, DocumentsBuilder, Ids, Packs
+from ..table_set import TableSet
 from .measure import interleaved, records
 
 
@@ -48,6 +50,28 @@ class RawAddressing:
             raise RuntimeError(ffi.string(self._error.message).decode())
 
 
+class RawCorner:
+    """og_table_set_rows of a pack of pictures of 32 x 32 codes: W, N and NW of each, hashed by mix64."""
+
+    def __init__(self, codes: np.ndarray):
+        ids, side = Ids.make(text=1, image=VOCABULARY), 32
+        builder = DocumentsBuilder(ids, row_end=False)
+        codebook = builder.codebook("0" * 32)
+        for number, picture in enumerate(codes.reshape(-1, side, side)):
+            builder.begin(0, number)
+            builder.item(IMAGE, picture, codebook=codebook)
+            builder.end()
+        self.pack = Packs.build(builder.finish(), capacity=len(codes))[0]
+        self._struct = self.pack.struct
+        self._set = TableSet({"corner": {"stencil": "grid", "cells": ["corner"], "addressing": {"scheme": "mix64", "heads": 1}}}, ids)
+        self.rows = np.empty((len(codes), 1), np.int64)
+        self._to, self._error = ffi.cast("int64_t *", self.rows.ctypes.data), ffi.new("og_error *")
+
+    def __call__(self) -> None:
+        if lib.og_table_set_rows(self._set.pointer, self._struct, ffi.NULL, self._to, self._error):
+            raise RuntimeError(ffi.string(self._error.message).decode())
+
+
 # A config of each scheme of n-grams of text; the rows of its published model where it has one.
 VOCABULARY = 65536
 SCHEMES = {
@@ -79,8 +103,8 @@ def of_tokens(n: int, quick: bool) -> list[dict]:
     if not np.array_equal(same.rows, engram(wide)):  # the peer computes what engram_xor does, or the comparison says nothing
         raise RuntimeError("numpy's Engram gives other rows than engram_xor")
     found = []
-    for name, config in SCHEMES.items():
-        ours = RawAddressing({"scheme": name.split()[0], **config}, codes)
+    schemes = {name: RawAddressing({"scheme": name.split()[0], **config}, codes) for name, config in SCHEMES.items()}
+    for name, ours in {**schemes, "mix64 of a picture's corner": RawCorner(codes)}.items():
         times = interleaved({"omnigram": lambda i, ours=ours: ours(), "numpy Engram": lambda i: engram(wide)}, 5 if quick else 15, inner=(1 << 17) // n)
         times["numpy Engram"] *= ours.rows.size / same.rows.size  # its time for as many ids
         peer = {"omnigram": times["omnigram"], "numpy Engram" if name == "engram_xor" else "numpy Engram (its own hash)": times["numpy Engram"]}
