@@ -145,6 +145,12 @@ static void apply_range(void *context, int64_t begin, int64_t end, int32_t worke
     og_float_mode_leave(mode);
 }
 
+/* Rows of a part. Each part begins with rows that nothing has prefetched; eight parts a thread still end together. */
+static int64_t grain_of(int64_t n, int32_t threads) {
+    int64_t grain = n / (8 * (int64_t)threads);
+    return grain < 64 ? 64 : grain > 1024 ? 1024 : grain;
+}
+
 static og_status check_grads(const og_store *store, int64_t n, int64_t stride, og_error *err) {
     if (n > 0 && stride < store->dim)
         return og_fail(err, OG_EINVAL, "grad_stride %lld: rows have %lld values", (long long)stride,
@@ -174,7 +180,7 @@ og_status og_update_apply(og_store *store, const og_update_options *options, con
                      .refused = INT64_MAX};
     if (options->rounding == OG_ROUND_STOCHASTIC && store->dtype != OG_F32)
         job.key = og_random_bits(options->seed, (uint64_t)step) | 1u;
-    og_pool_for(pool, segments.n, 64, apply_range, &job);
+    og_pool_for(pool, segments.n, grain_of(segments.n, og_pool_threads(pool)), apply_range, &job);
     og_segments_release(store, &segments);
     int64_t refused = atomic_load(&job.refused);
     if (refused != INT64_MAX)
