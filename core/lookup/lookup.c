@@ -58,6 +58,7 @@ og_status og_lookup_new(const og_lookup_plan *plan, og_lookup **out, og_error *e
     for (int32_t c = 0; c < plan->n_columns; c++) {
         og_lookup_column *column = &l->columns[c];
         column->store = plan->stores[plan->store[c]];
+        column->table = plan->store[c];
         column->base = plan->base ? plan->base[c] : 0;
         column->out_offset = l->width * value_bytes;
         column->out_bytes = column->store->dim * value_bytes;
@@ -109,10 +110,7 @@ og_status og_lookup_check(const og_lookup *l, const int64_t *rows, int64_t n, og
         const og_lookup_column *column = &l->columns[i % columns];
         int64_t id = rows[i];
         if (id == OG_ROW_NONE || (uint64_t)id - (uint64_t)column->base < (uint64_t)column->store->rows) continue;
-        return og_fail(
-            err, OG_EINVAL, "row id %lld at position %lld, column %lld: the table has %lld rows, ids %lld..%lld",
-            (long long)id, (long long)(i / columns), (long long)(i % columns), (long long)column->store->rows,
-            (long long)column->base, (long long)(column->base + column->store->rows - 1));
+        return og_row_outside(column->store, id, i / columns, (int32_t)(i % columns), column->table, column->base, err);
     }
     return OG_OK;
 }

@@ -11,6 +11,7 @@
 
 typedef struct og_lookup_column {
     const og_store *store;
+    int32_t table; /* its number in the plan */
     int64_t base;
     int64_t out_offset, out_bytes; /* in an output row */
     og_convert_fn *convert;

@@ -68,6 +68,11 @@ static inline float *og_store_state(const og_store *store, int64_t row) {
     return (float *)(void *)(store->states + row * store->state_stride);
 }
 
+/* OG_EINVAL in the words of every path: id, place, table and limit. column: of a lookup, with the number of its table
+ * and the column's base; -1 elsewhere. */
+og_status og_row_outside(const og_store *store, int64_t id, int64_t position, int32_t column, int32_t table,
+                         int64_t base, og_error *err);
+
 /* One row's values as f32, and back. encode: key 0 rounds to nearest, else stochastically (numbers.h). encode refuses a
  * value that a scaled type cannot hold by returning its channel; -1 when done. */
 void og_row_decode(const og_store *store, int64_t row, float *values);

@@ -3,13 +3,22 @@
 
 #include <omnigram/random.h>
 
+#include <stdio.h>
+
+og_status og_row_outside(const og_store *store, int64_t id, int64_t position, int32_t column, int32_t table,
+                         int64_t base, og_error *err) {
+    char place[64] = "";
+    if (column >= 0) snprintf(place, sizeof place, ", column %d (table %d)", column, table);
+    return og_fail(err, OG_EINVAL, "row id %lld at position %lld%s: the table%s%.200s has %lld rows, ids %lld..%lld",
+                   (long long)id, (long long)position, place, store->name ? " " : "", store->name ? store->name : "",
+                   (long long)store->rows, (long long)base, (long long)(base + store->rows - 1));
+}
+
 /* Every id is checked before a byte is touched. */
 static og_status check_rows(const og_store *store, const int64_t *rows, int64_t n, og_error *err) {
     if (n < 0) return og_fail(err, OG_EINVAL, "%lld rows: the count is negative", (long long)n);
     for (int64_t i = 0; i < n; i++)
-        if ((uint64_t)rows[i] >= (uint64_t)store->rows)
-            return og_fail(err, OG_EINVAL, "row %lld at position %lld: the table has rows 0..%lld", (long long)rows[i],
-                           (long long)i, (long long)store->rows - 1);
+        if ((uint64_t)rows[i] >= (uint64_t)store->rows) return og_row_outside(store, rows[i], i, -1, 0, 0, err);
     return OG_OK;
 }
 

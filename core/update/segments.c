@@ -36,8 +36,7 @@ og_status og_update_check_rows(const og_store *store, const int64_t *rows, int64
     if (!bad) return OG_OK;
     for (int64_t i = 0; i < n; i++)
         if ((uint64_t)rows[i] >= limit && rows[i] != OG_ROW_NONE)
-            return og_fail(err, OG_EINVAL, "update of row %lld at position %lld: the table has rows 0..%lld",
-                           (long long)rows[i], (long long)i, (long long)store->rows - 1);
+            return og_row_outside(store, rows[i], i, -1, 0, 0, err);
     return OG_OK;
 }
 
