@@ -454,7 +454,7 @@ function(og_tests folder)
     endif()
     set_target_properties(${stem} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
     target_link_libraries(${stem} PRIVATE ${fuzzed} og_flags)
-    target_include_directories(${stem} PRIVATE ${PROJECT_SOURCE_DIR}/modalities) # its parsers have headers of their own
+    target_include_directories(${stem} PRIVATE ${PROJECT_SOURCE_DIR}/core ${PROJECT_SOURCE_DIR}/modalities) # headers of parsers
     add_test(NAME fuzz.${stem} COMMAND ${stem} ${bounded} ${dir}/fuzz/corpus/${stem})
     set_tests_properties(fuzz.${stem} PROPERTIES LABELS fuzz TIMEOUT 300)
   endforeach()

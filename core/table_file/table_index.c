@@ -46,8 +46,9 @@ static og_status read_shard(const char *path, const og_config *node, int64_t at,
     OG_TRY(og_config_i64(og_config_get(node, "bytes"), &out->bytes, err));
     if (strchr(file, '/') || !*file)
         return og_fail(err, OG_EFORMAT, "%s: shard file '%.80s' is not a plain file name", OG_WHERE(node), file);
-    if (out->first != at || out->n < 1)
-        return og_fail(err, OG_EFORMAT, "%s: shard '%.80s' has rows %lld + %lld where row %lld should begin",
+    if (out->first != at || out->n < 1 || out->n > (INT64_C(1) << 47) - at)
+        return og_fail(err, OG_EFORMAT,
+                       "%s: shard '%.80s' has rows %lld + %lld where row %lld should begin, of at most 2^47",
                        OG_WHERE(node), file, (long long)out->first, (long long)out->n, (long long)at);
     size_t folder = (size_t)(leaf_of(path) - path), size = folder + strlen(file) + 1;
     out->path = og_alloc((int64_t)size, 1);
@@ -112,8 +113,9 @@ og_status og_table_part_path(const char *path, int32_t part, int32_t parts, char
     return shard_path(path, generation + 1, part, parts, out, size, err);
 }
 
-/* Removes shards of this index that are of another generation: the old table, and what a crash left. */
-static void remove_others(const char *path, int64_t generation) {
+/* Removes shards of this index that are not of this generation of so many parts: the old table, and what a crash left.
+ */
+static void remove_others(const char *path, int64_t generation, int32_t n) {
     char folder[4096], prefix[600], target[5000];
     const char *leaf = leaf_of(path);
     snprintf(folder, sizeof folder, "%.*s", (int)(leaf - path), path);
@@ -128,7 +130,7 @@ static void remove_others(const char *path, int64_t generation) {
                 3 ||
             !end)
             continue;
-        if (entry->d_name[strlen(prefix) + (size_t)end] || number == generation) continue;
+        if (entry->d_name[strlen(prefix) + (size_t)end] || (number == generation && parts == n)) continue;
         snprintf(target, sizeof target, "%s%s", folder, entry->d_name);
         (void)unlink(target);
     }
@@ -193,7 +195,7 @@ og_status og_table_publish(const char *path, int32_t parts, og_error *err) {
     if (status == OG_OK && (!text || (int64_t)json_array_size(shards) != parts))
         status = og_fail(err, OG_ENOMEM, "%s: no memory to publish a table", path);
     if (status == OG_OK) status = og_file_write(path, text, (int64_t)strlen(text), err);
-    if (status == OG_OK) remove_others(path, generation);
+    if (status == OG_OK) remove_others(path, generation, parts);
     free(text);
     json_decref(root);
     json_decref(shards);

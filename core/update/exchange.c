@@ -152,7 +152,7 @@ void og_exchange_free(og_exchange *x) {
 /* What this rank may not give is found before anyone applies anything. */
 static og_status check_batch(const og_exchange *x, const og_store *store, const og_update_options *options,
                              const int64_t *rows, int64_t n, int64_t stride, double grad_scale, int64_t step,
-                             og_error *err) {
+                             const og_pool *pool, og_error *err) {
     if (store->backing != OG_BACK_SHARED) return og_fail(err, OG_EINVAL, "exact updates need a shared store");
     if (store->dim != x->dim)
         return og_fail(err, OG_EINVAL, "the store has rows of %lld values, the exchange of %lld", (long long)store->dim,
@@ -165,7 +165,8 @@ static og_status check_batch(const og_exchange *x, const og_store *store, const 
                        (long long)store->dim);
     if (!isfinite(grad_scale)) return og_fail(err, OG_EINVAL, "grad_scale %g: must be finite", grad_scale);
     OG_TRY(og_update_check(store, options, step, err));
-    return og_update_check_rows(store, rows, n, err);
+    OG_TRY(og_update_check_rows(store, rows, n, err));
+    return og_segments_reserve(store, x->world * x->capacity, pool, err); /* it must not be short when others apply */
 }
 
 /* The rows that this rank owns, out of all outboxes, in rank order. */
@@ -187,7 +188,7 @@ og_status og_exchange_apply(og_exchange *x, og_store *store, const og_update_opt
                             int64_t n, const float *grads, int64_t grad_stride, double grad_scale, int64_t step,
                             og_pool *pool, og_error *err) {
     if (x->broken) return og_fail(err, OG_EIO, "the exchange is broken: a rank has ended");
-    og_status mine = check_batch(x, store, options, rows, n, grad_stride, grad_scale, step, err);
+    og_status mine = check_batch(x, store, options, rows, n, grad_stride, grad_scale, step, pool, err);
     for (int64_t i = 0; mine == OG_OK && i < n; i++) {
         int64_t at = x->rank * x->capacity + i;
         memcpy(og_store_values(x->outbox, at), grads + i * grad_stride, (size_t)x->dim * sizeof *grads);

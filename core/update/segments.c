@@ -40,23 +40,38 @@ og_status og_update_check_rows(const og_store *store, const int64_t *rows, int64
     return OG_OK;
 }
 
+static int64_t floats_of(const og_store *store) { return (3 * store->dim + 15) / 16 * 16; } /* of one thread */
+
+static int64_t block_bytes(const og_store *store, int64_t n, const og_pool *pool, int64_t extra_bytes) {
+    return (int64_t)sizeof(block_head) + round64(og_dedupe_bytes(n)) + round64((n + 1) * 8) +
+           round64(og_pool_threads(pool) * floats_of(store) * 4) + round64(extra_bytes);
+}
+
+static og_status no_memory(int64_t bytes, int64_t n, og_error *err) {
+    return og_fail(err, OG_ENOMEM, "no memory (%lld bytes) to sort the %lld rows of an update", (long long)bytes,
+                   (long long)n);
+}
+
+og_status og_segments_reserve(const og_store *store, int64_t n, const og_pool *pool, og_error *err) {
+    int64_t bytes = block_bytes(store, n, pool, 0);
+    og_segments all = {.memory = take_block(store, bytes)};
+    if (!all.memory) return no_memory(bytes, n, err);
+    og_segments_release(store, &all);
+    return OG_OK;
+}
+
 og_status og_segments_make(const og_store *store, const int64_t *rows, int64_t n, og_pool *pool, int64_t extra_bytes,
                            og_segments *out, void **extra, og_error *err) {
     OG_TRY(og_update_check_rows(store, rows, n, err));
-    int64_t floats = (3 * store->dim + 15) / 16 * 16, threads = og_pool_threads(pool);
-    int64_t starts_bytes = round64((n + 1) * 8), buffer_bytes = round64(threads * floats * 4);
-    int64_t bytes =
-        (int64_t)sizeof(block_head) + round64(og_dedupe_bytes(n)) + starts_bytes + buffer_bytes + round64(extra_bytes);
+    int64_t bytes = block_bytes(store, n, pool, extra_bytes);
     uint8_t *block = take_block(store, bytes);
-    if (!block)
-        return og_fail(err, OG_ENOMEM, "no memory (%lld bytes) to sort the %lld rows of an update", (long long)bytes,
-                       (long long)n);
-    og_segments s = {.memory = block, .buffer_floats = floats};
+    if (!block) return no_memory(bytes, n, err);
+    og_segments s = {.memory = block, .buffer_floats = floats_of(store)};
     uint8_t *at = block + sizeof(block_head);
     s.sorted = og_sort_ids(rows, n, at);
     int64_t *starts = (int64_t *)(void *)(at += round64(og_dedupe_bytes(n)));
-    s.buffers = (float *)(void *)(at += starts_bytes);
-    *extra = at + buffer_bytes;
+    s.buffers = (float *)(void *)(at += round64((n + 1) * 8));
+    *extra = at + round64(og_pool_threads(pool) * s.buffer_floats * 4);
     s.starts = starts;
     int64_t i = 0; /* OG_ROW_NONE sorts first */
     while (i < n && (int64_t)og_sorted_id(&s.sorted, i) + s.sorted.least < 0) i++;

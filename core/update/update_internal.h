@@ -46,6 +46,8 @@ typedef struct og_segments {
 /* Checks every id (OG_EINVAL names id, position, rows) and sorts. release puts the memory back. */
 og_status og_segments_make(const og_store *store, const int64_t *rows, int64_t n, og_pool *pool, int64_t extra_bytes,
                            og_segments *out, void **extra, og_error *err);
+/* Makes the memory that n rows need, so that the next og_segments_make of as many finds it. */
+og_status og_segments_reserve(const og_store *store, int64_t n, const og_pool *pool, og_error *err);
 void og_segments_release(const og_store *store, og_segments *segments);
 
 static inline int64_t og_segment_row(const og_segments *s, int64_t i) {

@@ -72,31 +72,66 @@ static og_status looks_up(void) {
     return status;
 }
 
+static const int64_t some[4] = {5, 6, 5, 99};
+static float ones[64];
+
+static int is_zero(const og_store *rows) {
+    for (int64_t r = 0; r < 100; r++)
+        for (int k = 0; k < 16; k++)
+            if (((float *)og_store_row(rows, r))[k] != 0) return 0;
+    return 1;
+}
+
+/* An update's scratch memory belongs to the store, so each of these has a store of its own. */
 static og_status updates(void) {
-    static uint8_t before[100 * 256];
-    int64_t rows[4] = {5, 6, 5, 99}, bytes = 100 * og_store_row_bytes(store);
-    float grads[64];
-    for (int i = 0; i < 64; i++) grads[i] = 1;
-    CHECK(bytes <= (int64_t)sizeof before);
     og_store_options o = og_store_defaults(100, 16, OG_F32);
     o.state = 1;
-    og_store *fresh; /* its scratch memory is not there yet */
+    og_store *fresh;
     OG_TRY(og_store_new(&o, &fresh, &err));
     og_update_options u = og_update_defaults(OG_ADAGRAD_ROW);
-    double norm;
-    og_status status = og_update_norm2(fresh, rows, 4, grads, 16, NULL, &norm, &err);
-    if (status == OG_OK) status = og_update_apply(fresh, &u, rows, 4, grads, 16, 1, 1, NULL, &err);
-    for (int64_t r = 0; status != OG_OK && r < 100; r++)
-        for (int k = 0; k < 16; k++) CHECK(((float *)og_store_row(fresh, r))[k] == 0);
+    og_status status = og_update_apply(fresh, &u, some, 4, ones, 16, 1, 1, NULL, &err);
+    CHECK(is_zero(fresh) == (status != OG_OK));
+    og_store_free(fresh);
+    return status;
+}
+
+static og_status measures(void) {
+    og_store_options o = og_store_defaults(100, 16, OG_F32);
+    og_store *fresh;
+    OG_TRY(og_store_new(&o, &fresh, &err));
+    double norm = -1;
+    og_status status = og_update_norm2(fresh, some, 4, ones, 16, NULL, &norm, &err);
+    CHECK(norm == (status == OG_OK ? 16 * (4 + 1 + 1) : -1));
     og_store_free(fresh);
     return status;
 }
 
 static og_status exchanges(void) {
+    og_store_options o = og_store_defaults(100, 16, OG_F32);
+    char name[80];
+    snprintf(name, sizeof name, "%s.rows", segment);
+    o.backing = OG_BACK_SHARED;
+    o.name = name;
+    og_store *fresh;
     og_exchange *exchange;
-    OG_TRY(og_exchange_new(segment, 0, 1, 8, 16, &exchange, &err));
-    og_exchange_free(exchange);
-    return OG_OK;
+    OG_TRY(og_store_new(&o, &fresh, &err));
+    og_status status = og_exchange_new(segment, 0, 1, 8, 16, &exchange, &err);
+    if (status == OG_OK) {
+        og_update_options u = og_update_defaults(OG_SGD);
+        status = og_exchange_apply(exchange, fresh, &u, some, 4, ones, 16, 1, 1, NULL, &err);
+        CHECK(is_zero(fresh) == (status != OG_OK));
+        og_exchange_free(exchange);
+    }
+    og_store_free(fresh);
+    return status;
+}
+
+static char table[100], index_path[100];
+
+static og_status converts(void) {
+    const og_table_identity identity = {"t", "f", "{}", NULL};
+    OG_TRY(og_table_save(table, store, &identity, OG_LAYOUT_PACKED, 1, &err));
+    return og_table_convert(table, index_path, OG_LAYOUT_PLAIN, 2, &err);
 }
 
 /* Once warm, neither a lookup nor an update allocates. */
@@ -137,8 +172,17 @@ int main(void) {
     at_every_allocation(makes_stores);
     at_every_allocation(fills);
     at_every_allocation(looks_up);
+    for (int i = 0; i < 64; i++) ones[i] = 1;
     at_every_allocation(updates);
+    at_every_allocation(measures);
     at_every_allocation(exchanges);
+    char folder[] = "/tmp/og-faults-XXXXXX", command[100];
+    CHECK(mkdtemp(folder));
+    snprintf(table, sizeof table, "%s/t.safetensors", folder);
+    snprintf(index_path, sizeof index_path, "%s/t.json", folder);
+    at_every_allocation(converts);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    CHECK(system(command) == 0);
     nothing_is_allocated_when_warm();
     og_store_free(store);
     return 0;

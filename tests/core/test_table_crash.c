@@ -90,6 +90,20 @@ static void killed_at_every_call(const char *path, int32_t shards, int32_t layou
     og_store_free(new);
 }
 
+/* A writer of five shards dies; the next one writes two of the same generation: nothing of the first stays. */
+static void another_number_of_shards_after_a_crash(const char *path) {
+    og_store *old = store_with(1), *new = store_with(2);
+    CHECK_OK(og_table_save(path, old, &identity, 0, 2, &err));
+    int files = files_in_folder();
+    for (int32_t part = 0; part < 3; part++)
+        CHECK_OK(og_table_save_part(path, new, part * 10, 10, &identity, 0, part, 5, part * 10, 50, &err));
+    CHECK(files_in_folder() == files + 3 && value_in(path) == 1);
+    CHECK_OK(og_table_save(path, new, &identity, 0, 2, &err));
+    CHECK(files_in_folder() == files && value_in(path) == 2);
+    og_store_free(old);
+    og_store_free(new);
+}
+
 static void fails_at_every_call(const char *path, int32_t shards) {
     og_store *old = store_with(1), *new = store_with(2);
     CHECK_OK(og_table_save(path, old, &identity, 0, shards, &err));
@@ -161,6 +175,7 @@ int main(void) {
     snprintf(many, sizeof many, "%s/many.json", folder);
     killed_at_every_call(one, 1, 0);
     killed_at_every_call(many, 3, 1);
+    another_number_of_shards_after_a_crash(many);
     fails_at_every_call(one, 1);
     fails_at_every_call(many, 2);
     every_allocation_may_fail(many);

@@ -149,6 +149,42 @@ static void refusals_and_deaths_are_told(void) {
 }
 
 /* A rank that has nothing for three steps still takes part and changes nothing; a step may have nothing at all. */
+/* A rank that has no memory to apply what it owns says so before anyone applies anything; the next step works. */
+static void a_rank_short_of_memory_stops_the_step(void) {
+    og_store *store;
+    og_store_options o = shared(ROWS, DIM, OG_F32, 0);
+    CHECK_OK(og_store_new(&o, &store, &err));
+    pid_t children[2];
+    for (int32_t rank = 0; rank < 2; rank++) {
+        children[rank] = fork();
+        CHECK(children[rank] >= 0);
+        if (children[rank] == 0) {
+            og_store *mine;
+            og_exchange *x;
+            static float grads[2 * DIM], zeros[DIM];
+            for (int i = 0; i < 2 * DIM; i++) grads[i] = 1;
+            const int64_t rows[2] = {0, ROWS - 1}; /* one of each owner */
+            og_update_options u = og_update_defaults(OG_SGD);
+            CHECK_OK(og_store_attach(name, 1, &mine, &err));
+            CHECK_OK(og_exchange_new(meeting, rank, 2, N, DIM, &x, &err));
+            if (rank == 1) og_fault_alloc(1);
+            og_status status = og_exchange_apply(x, mine, &u, rows, 2, grads, DIM, 1, 1, NULL, &err);
+            CHECK(status == (rank == 1 ? OG_ENOMEM : OG_EINVAL));
+            CHECK(rank == 1 || strstr(err.message, "rank 1 refused"));
+            for (int i = 0; i < 2; i++) CHECK(memcmp(og_store_row(mine, rows[i]), zeros, sizeof zeros) == 0);
+            og_fault_alloc(0);
+            CHECK_OK(og_exchange_apply(x, mine, &u, rows, 2, grads, DIM, 1, 1, NULL, &err));
+            for (int i = 0; i < 2; i++) CHECK(((float *)og_store_row(mine, rows[i]))[0] == -0.02f);
+            og_exchange_free(x);
+            og_store_free(mine);
+            _exit(0);
+        }
+    }
+    join(children[0]);
+    join(children[1]);
+    og_store_free(store);
+}
+
 static void an_idle_rank_takes_part(void) {
     og_store *store, *alone;
     og_store_options o = shared(8, DIM, OG_F32, og_update_state(OG_ADAGRAD_ROW, DIM)), a = o;
@@ -326,6 +362,7 @@ int main(void) {
     exact_steps_equal_one_process(OG_ADAGRAD_ROW, OG_BF16);
     exact_steps_equal_one_process(OG_ADAM, OG_F16);
     refusals_and_deaths_are_told();
+    a_rank_short_of_memory_stops_the_step();
     an_idle_rank_takes_part();
     exact_additions_are_never_lost();
     a_rank_killed_in_the_middle_leaves_whole_values();

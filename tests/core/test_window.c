@@ -378,10 +378,39 @@ static void refused(void) {
     CHECK_FAILS(og_window_walk(&win, &s, NULL, 0, keep, &got, &err), OG_EINVAL, "eos");
 }
 
+static og_status count(void *context, const og_cells *cells, int64_t first, og_error *err) {
+    (void)first, (void)err;
+    *(int64_t *)context += cells->n;
+    return OG_OK;
+}
+
+/* Memory that is short leaves the history where it was. */
+static og_error err;
+static og_status walks(og_history *history, int64_t bytes) {
+    og_window win = {.max_order = 3};
+    int32_t codes[4] = {1, 2, 3, 4};
+    og_stream s = {.codes = codes, .n = 4, .width = 1};
+    int64_t seen = 0, before[64];
+    CHECK(bytes <= (int64_t)sizeof before);
+    memcpy(before, history, (size_t)bytes);
+    og_status status = og_window_walk(&win, &s, history, 0, count, &seen, &err);
+    CHECK(status == OG_OK ? seen == 4 : memcmp(before, history, (size_t)bytes) == 0);
+    return status;
+}
+
+static void short_of_memory(void) {
+    og_window win = {.max_order = 3};
+    int64_t memory[64], bytes = og_history_bytes(&win, 1);
+    CHECK(bytes <= (int64_t)sizeof memory);
+    og_history *history = og_history_reset(memory, &win, 1);
+    CHECK_ALLOC_FAILS(walks(history, bytes), 1);
+}
+
 int main(void) {
     truth_table();
     lacking();
     refused();
+    short_of_memory();
     for (int i = 0; i < 6000; i++) random_case(i);
     CHECK(og_alloc_count() == 0);
     return 0;

@@ -64,8 +64,8 @@ OG_API og_status og_exchange_new(const char *name, int32_t rank, int32_t world, 
                                  og_exchange **out, og_error *err) OG_MUST_USE;
 OG_API void og_exchange_free(og_exchange *exchange); /* NULL is fine */
 /* Collective: every rank calls it once a step, with n = 0 if it has nothing, on a handle of the same shared store and
- * with equal options, grad_scale and step. A batch that one rank may not give (too long, an id out of range) fails on
- * all ranks and changes nothing; a rank that has died is OG_EIO and is named. */
+ * with equal options, grad_scale and step. A batch that one rank may not give (too long, an id out of range) or
+ * has no memory for fails on all ranks and changes nothing; a rank that has died is OG_EIO and is named. */
 OG_API og_status og_exchange_apply(og_exchange *exchange, og_store *store, const og_update_options *options,
                                    const int64_t *rows, int64_t n, const float *grads, int64_t grad_stride,
                                    double grad_scale, int64_t step, og_pool *pool, og_error *err) OG_MUST_USE;
