@@ -5,18 +5,21 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .errors import invalid, wrong_type
 
+_T = TypeVar("_T")
 I32 = (-(1 << 31), (1 << 31) - 1)
 I64 = (-(1 << 63), (1 << 63) - 1)
 U64 = (0, (1 << 64) - 1)
 _HOST_DEVICES = (1, 3)  # DLPack's CPU and CUDA's pinned host memory
 
 
-def as_int(value, name: str, limits: tuple[int, int] = I64) -> int:
+def as_int(value: Any, name: str, limits: tuple[int, int] = I64) -> int:
     """An int within limits (what the C argument holds; the library knows the narrower ones)."""
     if isinstance(value, (bool, np.bool_)) or not hasattr(type(value), "__index__"):
         raise wrong_type(f"{name}: {value!r:.80} where an integer is needed")
@@ -29,7 +32,7 @@ def as_int(value, name: str, limits: tuple[int, int] = I64) -> int:
     return number
 
 
-def as_float(value, name: str) -> float:
+def as_float(value: Any, name: str) -> float:
     """A float; the library knows its limits."""
     if isinstance(value, (bool, np.bool_, str, bytes)) or not hasattr(type(value), "__float__"):
         raise wrong_type(f"{name}: {value!r:.80} where a number is needed")
@@ -39,7 +42,7 @@ def as_float(value, name: str) -> float:
         raise invalid(f"{name}: {value!r:.80}: {error}") from None
 
 
-def as_text(value, name: str) -> bytes:
+def as_text(value: Any, name: str) -> bytes:
     """UTF-8 of a str, for C: without a NUL, which would end it early."""
     if not isinstance(value, str):
         raise wrong_type(f"{name}: {type(value).__name__} where a str is needed")
@@ -49,7 +52,7 @@ def as_text(value, name: str) -> bytes:
         raise invalid(f"{name}: {error}") from None
 
 
-def as_path(value, name: str = "path") -> bytes:
+def as_path(value: Any, name: str = "path") -> bytes:
     """The bytes of a path, without a NUL."""
     if not isinstance(value, (str, bytes, os.PathLike)):
         raise wrong_type(f"{name}: {type(value).__name__} where a path is needed")
@@ -63,14 +66,14 @@ def _whole(data: bytes, name: str) -> bytes:
     return data
 
 
-def one_of(value, names: Sequence[str], name: str) -> int:
+def one_of(value: str, names: Sequence[str], name: str) -> int:
     """The position of a name among those there are."""
     if value not in names:
         raise invalid(f"{name}: {value!r:.80}; there are {', '.join(names)}")
     return names.index(value)
 
 
-def instance(value, kind: type | tuple[type, ...], name: str):
+def instance(value: Any, kind: type[_T] | tuple[type[_T], ...], name: str) -> _T:
     """value, which is one of `kind`."""
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
@@ -78,7 +81,7 @@ def instance(value, kind: type | tuple[type, ...], name: str):
     return value
 
 
-def as_array(value, dtype, name: str, ndim: int | None = None) -> np.ndarray:
+def as_array(value: Any, dtype: DTypeLike, name: str, ndim: int | None = None) -> np.ndarray:
     """A compact array of exactly dtype, from numbers only: integers where no value changes, floats where none overflows.
 
     InvalidTypeError for other kinds (bool masks too: an id of True is no row), InvalidError for values, shapes, devices.
@@ -95,7 +98,7 @@ def as_array(value, dtype, name: str, ndim: int | None = None) -> np.ndarray:
     return compact if compact.flags.aligned else compact.copy()
 
 
-def _convert(array: np.ndarray, dtype: np.dtype, name: str) -> np.ndarray:
+def _convert(array: np.ndarray, dtype: np.dtype[Any], name: str) -> np.ndarray:
     if array.dtype.kind not in ("iu" if dtype.kind in "iu" else "iuf"):
         raise wrong_type(f"{name}: {array.dtype} values where {dtype} is needed")
     with np.errstate(over="ignore", invalid="ignore"):
@@ -106,7 +109,7 @@ def _convert(array: np.ndarray, dtype: np.dtype, name: str) -> np.ndarray:
     return converted
 
 
-def _from_any(value, name: str) -> np.ndarray:
+def _from_any(value: Any, name: str) -> np.ndarray:
     try:
         device = value.__dlpack_device__() if hasattr(value, "__dlpack_device__") else (_HOST_DEVICES[0], 0)
         if device[0] in _HOST_DEVICES:
@@ -117,7 +120,7 @@ def _from_any(value, name: str) -> np.ndarray:
     raise invalid(f"{name}: on DLPack device {tuple(map(int, device))}; host memory is needed")
 
 
-def optional(value, dtype, name: str, length: int | None = None) -> np.ndarray | None:
+def optional(value: Any, dtype: DTypeLike, name: str, length: int | None = None) -> np.ndarray | None:
     """as_array of one dimension, or None; length is checked when given."""
     if value is None:
         return None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
-import cffi
+import cffi  # type: ignore[import-untyped]
 
 _PACKAGE = Path(__file__).resolve().parent
 _NAME = "libomnigram.so"
@@ -39,9 +40,9 @@ def _find() -> Path:
     )
 
 
-def _load() -> tuple[cffi.FFI, object, Path]:
+def _load() -> tuple[Any, Any, Path]:
     path = _find()
-    ffi = cffi.FFI()
+    ffi: Any = cffi.FFI()
     ffi.cdef((path.parent / _CDEF).read_text())
     try:
         lib = ffi.dlopen(str(path), LOAD_FLAGS)
@@ -56,12 +57,15 @@ def _load() -> tuple[cffi.FFI, object, Path]:
     return ffi, lib, path
 
 
+# What they hold is in a header that is read at run time: types of C are Any to a type checker.
+ffi: Any
+lib: Any
 ffi, lib, library_path = _load()
 
 
-def text(pointer) -> str:
+def text(pointer: Any) -> str:
     """A borrowed C string as str; "" for NULL."""
-    return "" if pointer == ffi.NULL else ffi.string(pointer).decode(errors="surrogateescape")
+    return "" if pointer == ffi.NULL else str(ffi.string(pointer).decode(errors="surrogateescape"))
 
 
 def version() -> str:

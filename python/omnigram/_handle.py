@@ -7,11 +7,17 @@ import math
 import os
 import threading
 import weakref
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ._ffi import ffi
 from .errors import invalid
+
+_Free = Callable[[Any], object]
+_H = TypeVar("_H", bound="Handle")
 
 
 class Handle:
@@ -22,10 +28,10 @@ class Handle:
     nothing frees it; it is closed before the interpreter ends.
     """
 
-    _pointer = None
+    _pointer: Any = None
     _process: int | None = None
 
-    def _own(self, pointer, free, *, threads: bool = False) -> None:
+    def _own(self, pointer: Any, free: _Free, *, threads: bool = False) -> None:
         if threads:
             self._process = os.getpid()
             free = _in_this_process(free)
@@ -35,7 +41,7 @@ class Handle:
             _with_threads.add(self)
 
     @property
-    def pointer(self):
+    def pointer(self) -> Any:
         """The C pointer; InvalidError after close(), and in a forked child for what has threads."""
         if self._pointer is None:
             raise invalid(f"this {type(self).__name__} is closed")
@@ -55,19 +61,19 @@ class Handle:
         """Frees the object now, or, while arrays still view its memory, as soon as they are gone. Twice is fine."""
         self._pointer = None
 
-    def __enter__(self):
+    def __enter__(self: _H) -> _H:
         _ = self.pointer  # a closed handle cannot be entered
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 _with_threads: weakref.WeakSet[Handle] = weakref.WeakSet()
 
 
-def _in_this_process(free):
-    def of_process(pointer, free=free, process=os.getpid(), now=os.getpid):
+def _in_this_process(free: _Free) -> _Free:
+    def of_process(pointer: Any, free: _Free = free, process: int = os.getpid(), now: Callable[[], int] = os.getpid) -> None:
         if now() == process:
             free(pointer)
     return of_process
@@ -84,14 +90,16 @@ def _close_all() -> None:
 class _Window:
     """What numpy holds as a view's base: it keeps the owner's memory alive."""
 
-    def __init__(self, owner, address: int, shape, typestr: str, strides, readonly: bool):
+    def __init__(self, owner: Any, address: int, shape: tuple[int, ...], typestr: str, strides: tuple[int, ...] | None,
+                 readonly: bool):
         self.owner = owner
         self.__array_interface__ = {
             "version": 3, "data": (address, readonly), "shape": shape, "typestr": typestr, "strides": strides,
         }
 
 
-def view(owner, pointer, shape, dtype, *, strides=None, readonly: bool = True) -> np.ndarray:
+def view(owner: Any, pointer: Any, shape: Iterable[int], dtype: DTypeLike, *, strides: tuple[int, ...] | None = None,
+         readonly: bool = True) -> np.ndarray:
     """Borrowed C memory as an array, without a copy; owner (a cdata from ffi.gc) lives as long as the array."""
     shape = tuple(int(n) for n in shape)
     dtype = np.dtype(dtype)
@@ -102,6 +110,6 @@ def view(owner, pointer, shape, dtype, *, strides=None, readonly: bool = True) -
     return array.view(dtype) if dtype.names else array
 
 
-def pointer_to(array: np.ndarray, ctype: str):
+def pointer_to(array: np.ndarray, ctype: str) -> Any:
     """The C pointer of a compact array, which must outlive its use."""
     return ffi.cast(ctype, array.ctypes.data) if array.size else ffi.cast(ctype, 0)

@@ -7,7 +7,7 @@ import json
 import threading
 from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,7 +52,8 @@ def schemes() -> dict[str, str]:
 class Stream:
     """Codes in reading order with the marks that windows look at, checked; keeps what the C struct points to."""
 
-    def __init__(self, codes, width: int, doc_starts, marks, modality, continues: bool):
+    def __init__(self, codes: ArrayLike, width: int, doc_starts: ArrayLike | None, marks: ArrayLike | None,
+                 modality: ArrayLike | None, continues: bool):
         codes = as_array(codes, np.int32, "codes")
         if codes.ndim == 1 and width == 1:
             codes = codes[:, None]
@@ -80,7 +81,7 @@ class Addressing(Handle):
     nearest. Pure: the same codes give the same rows, for any pool and any way to cut a stream into calls.
     """
 
-    def __init__(self, scheme: str | Mapping | Config, **keys):
+    def __init__(self, scheme: str | Mapping[str, Any] | Config, **keys: Any):
         if isinstance(scheme, str):
             scheme = {"scheme": scheme, **keys}
         elif keys:
@@ -91,7 +92,7 @@ class Addressing(Handle):
         self._own(out[0], lib.og_addr_free)
 
     @property
-    def _layout(self):
+    def _layout(self) -> Any:
         return lib.og_addr_layout_of(self.pointer)
 
     @property
@@ -106,7 +107,7 @@ class Addressing(Handle):
     @property
     def width(self) -> int:
         """Codes of one position: 1, or heads or routes."""
-        return self._layout.width
+        return int(self._layout.width)
 
     @property
     def columns(self) -> list[Column]:
@@ -115,7 +116,7 @@ class Addressing(Handle):
 
     @property
     def total_rows(self) -> int:
-        return lib.og_addr_total_rows(self.pointer)
+        return int(lib.og_addr_total_rows(self.pointer))
 
     @property
     def description_text(self) -> str:
@@ -125,16 +126,16 @@ class Addressing(Handle):
         return take_text(out[0])
 
     @property
-    def description(self) -> dict:
-        return json.loads(self.description_text)
+    def description(self) -> dict[str, Any]:
+        return dict(json.loads(self.description_text))
 
     @property
-    def constants(self) -> dict:
+    def constants(self) -> dict[str, Any]:
         """What a checkpoint must carry (multipliers, primes); {} when the scheme has none."""
         kind = lib.og_addr_type_of(self.pointer)
         if kind.constants == ffi.NULL:
             return {}
-        return self.description.get("constants", {})
+        return dict(self.description.get("constants", {}))
 
     @property
     def fingerprint(self) -> str:
@@ -158,7 +159,8 @@ class Addressing(Handle):
         """As rows(), with live flags (LongCat) and sign rows (modded-nanogpt) where the scheme has them."""
         return self._map(codes, doc_starts, marks, modality, history, pool, True)
 
-    def _map(self, codes, doc_starts, marks, modality, history, pool, extras) -> AddressResult:
+    def _map(self, codes: ArrayLike, doc_starts: ArrayLike | None, marks: ArrayLike | None, modality: ArrayLike | None,
+             history: History | None, pool: Pool | None, extras: bool) -> AddressResult:
         kind, n_columns = lib.og_addr_type_of(self.pointer), self._layout.n_columns
         stream = Stream(codes, self.width, doc_starts, marks, modality, history is not None)
         rows = np.empty((stream.n, n_columns), np.int64)
@@ -194,7 +196,7 @@ class History:
         self.reset()
 
     @property
-    def pointer(self):
+    def pointer(self) -> Any:
         return self._history
 
     def reset(self) -> None:

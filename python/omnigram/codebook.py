@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +30,7 @@ def quantizers() -> dict[str, str]:
 class Codebook(Handle):
     """codes float32 [levels, size, dim] with what made the vectors and a fingerprint of both."""
 
-    def __init__(self, quantizer: str, modality: str, codes: ArrayLike, preprocess: Mapping | None = None):
+    def __init__(self, quantizer: str, modality: str, codes: ArrayLike, preprocess: Mapping[str, Any] | None = None):
         codes = as_array(codes, np.float32, "codes", 3)
         named, number = as_text(quantizer, "quantizer"), one_of(modality, MODALITIES, "modality")
         tree = ffi.new("og_config **")
@@ -43,7 +44,7 @@ class Codebook(Handle):
         self._own(out[0], lib.og_codebook_free)
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> Codebook:
+    def load(cls, path: str | os.PathLike[str]) -> Codebook:
         """FormatError when the stored fingerprint is not that of the contents."""
         out = ffi.new("og_codebook **")
         call(lib.og_codebook_load, as_path(path), out)
@@ -51,20 +52,20 @@ class Codebook(Handle):
         self._own(out[0], lib.og_codebook_free)
         return self
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         call(lib.og_codebook_save, self.pointer, as_path(path))
 
     @property
     def modality(self) -> str:
-        return MODALITIES[self.pointer.modality]
+        return MODALITIES[int(self.pointer.modality)]
 
     @property
     def quantizer(self) -> str:
-        return ffi.string(self.pointer.quantizer).decode()
+        return str(ffi.string(self.pointer.quantizer).decode())
 
     @property
     def fingerprint(self) -> str:
-        return ffi.string(self.pointer.fingerprint).decode()
+        return str(ffi.string(self.pointer.fingerprint).decode())
 
     @property
     def codes(self) -> np.ndarray:
@@ -74,22 +75,22 @@ class Codebook(Handle):
 
     @property
     def levels(self) -> int:
-        return self.pointer.levels
+        return int(self.pointer.levels)
 
     @property
     def size(self) -> int:
-        return self.pointer.size
+        return int(self.pointer.size)
 
     @property
     def dim(self) -> int:
-        return self.pointer.dim
+        return int(self.pointer.dim)
 
     @property
-    def preprocess(self) -> dict:
+    def preprocess(self) -> dict[str, Any]:
         return node_value(self.pointer.preprocess) or {}
 
     @property
-    def health(self) -> dict:
+    def health(self) -> dict[str, Any]:
         return node_value(self.pointer.health) or {}
 
     def encode(self, vectors: ArrayLike, pool: Pool | None = None) -> np.ndarray:
@@ -116,7 +117,7 @@ class Codebook(Handle):
         if dim != self.dim:
             raise invalid(f"vectors: {dim} values each where the codebook has {self.dim}")
 
-    def _kind(self):
+    def _kind(self) -> Any:
         kind = lib.og_quantizer_find(self.pointer.quantizer)
         if kind == ffi.NULL:
             raise UnsupportedError(lib.OG_ENOTSUP, f"this build has no quantizer {self.quantizer!r}; "

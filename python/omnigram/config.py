@@ -32,7 +32,7 @@ class Config(Handle):
         self._own(out[0], lib.og_config_free)
 
     @classmethod
-    def _take(cls, pointer) -> Config:
+    def _take(cls, pointer: Any) -> Config:
         self = cls.__new__(cls)
         self._own(pointer, lib.og_config_free)
         return self
@@ -46,7 +46,7 @@ class Config(Handle):
         return cls._take(out[0])
 
     @classmethod
-    def from_file(cls, path: str | os.PathLike) -> Config:
+    def from_file(cls, path: str | os.PathLike[str]) -> Config:
         """From a .json or a YAML file."""
         read = lib.og_config_from_json_file if str(path).endswith(".json") else lib.og_config_from_yaml_file
         out = ffi.new("og_config **")
@@ -59,7 +59,7 @@ class Config(Handle):
             call(lib.og_config_override, self.pointer, as_text(assignment, "assignment"))
         return self
 
-    def merge(self, over: Config | Mapping) -> Config:
+    def merge(self, over: Config | Mapping[str, Any]) -> Config:
         """Values of `over` replace this tree's, maps merge; returns self."""
         other = as_config(over)
         with self._lock:
@@ -77,8 +77,8 @@ class Config(Handle):
             call(lib.og_config_to_yaml, self.pointer, out)
         return take_text(out[0])
 
-    def to_dict(self) -> dict:
-        return json.loads(self.to_json())
+    def to_dict(self) -> dict[str, Any]:
+        return dict(json.loads(self.to_json()))
 
     def __getitem__(self, key: str) -> Any:
         """The Python value at a dotted key; KeyError when absent."""
@@ -99,7 +99,7 @@ class Config(Handle):
         return "Config(closed)" if self.closed else f"Config({self.to_json()})"
 
 
-def take_text(pointer) -> str:
+def take_text(pointer: Any) -> str:
     """A string the library allocated for us: copied and released."""
     try:
         return text(pointer)
@@ -107,18 +107,18 @@ def take_text(pointer) -> str:
         lib.og_release(pointer)
 
 
-def node_json(node) -> str:
+def node_json(node: Any) -> str:
     out = ffi.new("char **")
     call(lib.og_config_to_json, node, out)
     return take_text(out[0])
 
 
-def node_value(node) -> Any:
+def node_value(node: Any) -> Any:
     """A borrowed node as plain Python values; None for NULL."""
     return None if node == ffi.NULL else json.loads(node_json(node))
 
 
-def as_config(value: Config | Mapping | str | os.PathLike | None) -> Config:
+def as_config(value: Config | Mapping[str, Any] | str | os.PathLike[str] | None) -> Config:
     """A copy of a Config, a mapping as one, or what a path to a YAML or JSON file holds."""
     if isinstance(value, Config):
         return value.copy()

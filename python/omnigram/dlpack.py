@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ._ffi import ffi, lib
 from .dtypes import NUMPY, bf16_to_f32, dtype_code, dtype_name
@@ -44,26 +46,26 @@ _OF_TYPE = {  # (code, bits) -> our dtype
 }
 _TYPE_OF = {code: key for key, code in _OF_TYPE.items()}
 
-_exported: dict[int, tuple] = {}  # managed tensors that a consumer holds, by address
+_exported: dict[int, tuple[Any, ...]] = {}  # managed tensors that a consumer holds, by address
 
 
-@ffi.callback("void(DLManagedTensor *)")
-def _delete(managed):
+def _forget(managed: Any) -> None:
     _exported.pop(int(ffi.cast("uintptr_t", managed)), None)
 
 
-@ffi.callback("void(DLManagedTensorVersioned *)")
-def _delete_versioned(managed):
-    _exported.pop(int(ffi.cast("uintptr_t", managed)), None)
+_delete = ffi.callback("void(DLManagedTensor *)", _forget)
+_delete_versioned = ffi.callback("void(DLManagedTensorVersioned *)", _forget)
 
 
-@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-def _drop_capsule(capsule, python=_python, pointer_of=_capsule_pointer, exported=_exported):
+def _drop(capsule: Any, python: Any = _python, pointer_of: Any = _capsule_pointer,
+          exported: dict[int, tuple[Any, ...]] = _exported) -> None:
     """An unused capsule (still with its first name) gives its tensor back."""
     for name in (b"dltensor", b"dltensor_versioned"):
         if python.PyCapsule_IsValid(capsule, name):
             exported.pop(pointer_of(capsule, name), None)
 
+
+_drop_capsule = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(_drop)
 
 _python.Py_IncRef.argtypes = [ctypes.py_object]
 _python.Py_IncRef(_drop_capsule)  # a capsule may outlive this module's names
@@ -109,14 +111,14 @@ class Tensor:
         """Values as numpy: no copy, except bfloat16, which becomes float32."""
         return bf16_to_f32(self._array) if self._code == lib.OG_BF16 else self._array
 
-    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         values = self.numpy()
         return values if dtype is None else values.astype(dtype, copy=bool(copy))
 
     def __len__(self) -> int:
         if not self.shape:
             raise wrong_type("a Tensor without dimensions has no length")
-        return self._array.shape[0]
+        return int(self._array.shape[0])
 
     def __repr__(self) -> str:
         return f"Tensor(shape={self.shape}, dtype={self.dtype})"
@@ -124,7 +126,8 @@ class Tensor:
     def __dlpack_device__(self) -> tuple[int, int]:
         return _CPU
 
-    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    def __dlpack__(self, *, stream: Any = None, max_version: tuple[int, int] | None = None,
+                   dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any:
         """A capsule over this memory; the versioned one when max_version allows. The memory lives as long as its reader."""
         if dl_device is not None and tuple(dl_device) != _CPU:
             raise BufferError(f"host memory cannot be handed out as device {tuple(dl_device)}")
@@ -166,7 +169,7 @@ class Memory:
     keep: Any
 
 
-def borrow(value, name: str, *, writable: bool = False) -> Memory:
+def borrow(value: Any, name: str, *, writable: bool = False) -> Memory:
     """A numpy array, Tensor, or anything with __dlpack__ in host memory (a torch tensor), compact, without a copy.
 
     InvalidTypeError for other objects and unknown types; InvalidError when the memory is not compact, aligned and in this
@@ -178,6 +181,7 @@ def borrow(value, name: str, *, writable: bool = False) -> Memory:
         return _of_numpy(value, name, writable, None)
     if not hasattr(value, "__dlpack__"):
         raise wrong_type(f"{name}: a numpy array or an object with __dlpack__ is needed, not {type(value).__name__}")
+    capsule = pointer = None
     try:
         device = tuple(int(part) for part in value.__dlpack_device__())
         if device[0] in _HOST_DEVICES:
@@ -185,7 +189,7 @@ def borrow(value, name: str, *, writable: bool = False) -> Memory:
             pointer = _python.PyCapsule_GetPointer(capsule, b"dltensor")
     except Exception as error:  # of a foreign object, which may raise anything
         raise invalid(f"{name}: {type(value).__name__} gives no memory by DLPack: {error}") from error
-    if device[0] not in _HOST_DEVICES:
+    if pointer is None:
         raise invalid(f"{name}: on DLPack device {device}; host memory is needed")
     tensor = ffi.cast("DLManagedTensor *", pointer).dl_tensor
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
@@ -215,7 +219,7 @@ def _of_numpy(array: np.ndarray, name: str, writable: bool, code: int | None) ->
     return Memory(ffi.cast("char *", array.ctypes.data), array.shape, code, array)
 
 
-def _compact(shape, strides) -> bool:
+def _compact(shape: Sequence[int], strides: Sequence[int]) -> bool:
     expected = 1
     for size, stride in zip(reversed(shape), reversed(strides)):
         if size != 1 and stride != expected:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ._ffi import ffi, lib, text
 from .errors import invalid
 
-NUMPY = {
+NUMPY: dict[int, np.dtype[Any]] = {
     lib.OG_F32: np.dtype("f4"), lib.OG_F16: np.dtype("f2"), lib.OG_BF16: np.dtype("u2"), lib.OG_F64: np.dtype("f8"),
     lib.OG_U8: np.dtype("u1"), lib.OG_INT8: np.dtype("i1"), lib.OG_I16: np.dtype("i2"), lib.OG_I32: np.dtype("i4"),
     lib.OG_I64: np.dtype("i8"), lib.OG_FP8_E4M3: np.dtype("u1"), lib.OG_NF4: np.dtype("u1"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ._ffi import ffi, lib, text
 
 
@@ -55,12 +57,12 @@ def wrong_type(message: str) -> InvalidTypeError:
 _CLASSES = {1: InvalidError, 2: OutOfMemoryError, 3: FileError, 4: FormatError, 5: UnsupportedError}
 
 
-def new_error():
+def new_error() -> Any:
     """A caller-owned og_error."""
     return ffi.new("og_error *")
 
 
-def call(function, *arguments) -> None:
+def call(function: Any, *arguments: Any) -> None:
     """Calls function(*arguments, og_error *) and raises when its status is not OG_OK."""
     error = new_error()
     status = function(*arguments, error)

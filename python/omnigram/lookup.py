@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,17 +13,18 @@ from numpy.typing import ArrayLike
 from ._array import I32, as_array, as_int, instance
 from ._ffi import ffi, lib
 from ._handle import Handle, pointer_to
-from .dlpack import Tensor, borrow
+from .dlpack import Memory, Tensor, borrow
 from .dtypes import NUMPY, dtype_code, dtype_name
 from .errors import OmnigramError, call, invalid
 from .table import Table
 
 # What each living lookup's workers read and write, by the lookup's address. A root of its own: were it reachable from the
 # Lookup alone, the garbage collector might finalise the tables of a cycle before the workers are joined.
-_in_use: dict[int, tuple] = {}
+_in_use: dict[int, tuple[Any, ...]] = {}
 
 
-def _free(pointer, free=lib.og_lookup_free, in_use=_in_use, address=lambda p: int(ffi.cast("uintptr_t", p))) -> None:
+def _free(pointer: Any, free: Any = lib.og_lookup_free, in_use: dict[int, tuple[Any, ...]] = _in_use,
+          address: Callable[[Any], int] = lambda p: int(ffi.cast("uintptr_t", p))) -> None:
     free(pointer)
     in_use.pop(address(pointer), None)
 
@@ -31,15 +32,15 @@ def _free(pointer, free=lib.og_lookup_free, in_use=_in_use, address=lambda p: in
 class _InFlight:
     """What workers may read and write: of tickets, by number, and of calls that have not yet got theirs."""
 
-    def __init__(self):
-        self.tickets: dict[int, tuple] = {}
-        self.begun: dict[int, tuple] = {}
+    def __init__(self) -> None:
+        self.tickets: dict[int, tuple[Any, ...]] = {}
+        self.begun: dict[int, tuple[Any, ...]] = {}
 
 
 class Ticket:
     """A lookup on its way. wait() gives the vectors; cancel() ends it: nothing writes to its output afterwards."""
 
-    def __init__(self, lookup: Lookup, number: int, result):
+    def __init__(self, lookup: Lookup, number: int, result: Any):
         self._lookup, self._number, self._result, self._done = lookup, number, result, False
 
     def wait(self) -> Any:
@@ -98,7 +99,7 @@ class Lookup(Handle):
     @property
     def width(self) -> int:
         """Values of one output row: the sum over the columns of their tables' dim."""
-        return self._width
+        return int(self._width)
 
     def submit(self, rows: ArrayLike, into: Any = None) -> Ticket:
         """Starts a lookup of row ids int64 [n, columns] ([n] for one column); ROW_NONE gives exact zeros.
@@ -156,7 +157,7 @@ class Lookup(Handle):
         self._in_flight.tickets.clear()
 
     @contextmanager
-    def _entered(self):
+    def _entered(self) -> Iterator[Any]:
         """The C pointer, which close() in another thread leaves alone until it is given back."""
         _ = self.pointer  # in a forked child the condition may be held for ever
         with self._left:
@@ -169,19 +170,19 @@ class Lookup(Handle):
                 self._inside -= 1
                 self._left.notify_all()
 
-    def _call(self, function, *arguments) -> None:
+    def _call(self, function: Any, *arguments: Any) -> None:
         with self._entered() as pointer:
             call(function, pointer, *arguments)
 
-    def _rows(self, rows) -> np.ndarray:
-        rows = as_array(rows, np.int64, "rows")
+    def _rows(self, ids: ArrayLike) -> np.ndarray:
+        rows = as_array(ids, np.int64, "rows")
         if rows.ndim == 1 and self.columns == 1:
             rows = rows[:, None]
         if rows.ndim != 2 or rows.shape[1] != self.columns:
             raise invalid(f"rows: shape {rows.shape} where (n, {self.columns}) is needed")
         return rows
 
-    def _output(self, n: int, into):
+    def _output(self, n: int, into: Any) -> tuple[Any, Memory]:
         shape = (n, self.width)
         if into is None:
             array = np.empty(shape, NUMPY[self._dtype])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,30 +35,30 @@ class Document(NamedTuple):
     id: str
     group: str
     shard: int
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of a document
     items: list[Item]
 
 
 class Prepared(Handle):
     """A folder of prepared shards; images and audio are views in place."""
 
-    def __init__(self, folder: str | os.PathLike):
+    def __init__(self, folder: str | os.PathLike[str]):
         out = ffi.new("og_prepared **")
         call(lib.og_prepared_open, as_path(folder, "folder"), out)
         self._own(out[0], lib.og_prepared_close)
 
     @property
-    def index(self) -> dict:
+    def index(self) -> dict[str, Any]:
         """The config used, the counters and the data set's name."""
         return node_value(lib.og_prepared_index(self.pointer)) or {}
 
     @property
     def unique_items(self) -> int:
-        return lib.og_prepared_items(self.pointer)
+        return int(lib.og_prepared_items(self.pointer))
 
     def count(self, split: str) -> int:
         """Documents of a split ("train", "val", "test")."""
-        return lib.og_prepared_count(self.pointer, one_of(split, SPLITS, "split"))
+        return int(lib.og_prepared_count(self.pointer, one_of(split, SPLITS, "split")))
 
     def document(self, split: str, i: int) -> Document:
         side, i = one_of(split, SPLITS, "split"), as_int(i, "document")
@@ -78,7 +78,7 @@ class Prepared(Handle):
         return Item(MODALITIES[media.modality], value, media.rate_hz, unique[0])
 
 
-def _media_array(media, owner) -> np.ndarray:
+def _media_array(media: Any, owner: Any) -> np.ndarray:
     shape = tuple(media.shape[i] for i in range(media.rank))
     return view(owner, media.data, shape, NUMPY[media.dtype])
 
@@ -86,7 +86,7 @@ def _media_array(media, owner) -> np.ndarray:
 class Modality:
     """An adapter ("text", "image", "audio") by its config, for instance a codebook's `preprocess`."""
 
-    def __init__(self, name: str, config: Mapping | None = None):
+    def __init__(self, name: str, config: Mapping[str, Any] | None = None):
         self._kind = lib.og_modality_find(as_text(name, "name"))
         if self._kind == ffi.NULL:
             raise invalid(f"no modality {name!r:.80}; there are {', '.join(MODALITIES[:3])}")
@@ -117,7 +117,7 @@ class Modality:
 
     @property
     def dim(self) -> int:
-        return self._kind.dim(self._pointer)
+        return int(self._kind.dim(self._pointer))
 
     def restore(self, vectors: np.ndarray) -> np.ndarray:
         """float32 [rows, columns, dim] back to a picture uint8 [h, w, 3] or a spectrogram float32 [frames, bands]."""
@@ -134,7 +134,7 @@ class Modality:
         if self._kind.vectors == ffi.NULL:
             raise UnsupportedError(lib.OG_ENOTSUP, "text has no vectors: its codes come from a tokenizer")
 
-    def _take(self, fill) -> np.ndarray:
+    def _take(self, fill: Callable[[Any], None]) -> np.ndarray:
         media = ffi.new("og_media *")
         fill(media)
         try:

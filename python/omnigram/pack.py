@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from ._array import I32, as_array, as_int, as_path, as_text, instance, one_of
 from ._ffi import ffi, lib, text
@@ -17,9 +17,9 @@ from .config import as_config, node_value
 from .errors import call, invalid
 
 TEXT, IMAGE, AUDIO, MARKER = lib.OG_TEXT, lib.OG_IMAGE, lib.OG_AUDIO, lib.OG_MARKER
-MODALITIES = tuple(text(lib.og_modality_name(m)) for m in range(lib.OG_N_MODALITIES))
+MODALITIES: tuple[str, ...] = tuple(text(lib.og_modality_name(m)) for m in range(lib.OG_N_MODALITIES))
 
-def struct_dtype(name: str) -> np.dtype:
+def struct_dtype(name: str) -> np.dtype[Any]:
     """The numpy structured dtype of a C struct of scalars, from the header itself."""
     fields = ffi.typeof(name).fields
     kind = {"int64_t": "<i8", "int32_t": "<i4"}
@@ -50,7 +50,7 @@ class Ids(NamedTuple):
         return _ids(out)
 
     @property
-    def struct(self):
+    def struct(self) -> Any:
         lists = {name: list(instance(getattr(self, name), Iterable, name)) for name in ("base", "codes", "levels")}
         for name, values in lists.items():
             if len(values) != len(MODALITIES):
@@ -60,10 +60,10 @@ class Ids(NamedTuple):
 
     def modality(self, token: int) -> int:
         """The modality of an id, -1 when it is out of range."""
-        return lib.og_id_modality(self.struct, as_int(token, "token", I32))
+        return int(lib.og_id_modality(self.struct, as_int(token, "token", I32)))
 
 
-def _ids(pointer) -> Ids:
+def _ids(pointer: Any) -> Ids:
     return Ids(tuple(pointer.base), tuple(pointer.codes), tuple(pointer.levels), pointer.size)
 
 
@@ -121,22 +121,22 @@ class Documents(Handle):
     """Documents after layout and before packing. Arrays are views: tokens, modality, segment, row, column, level [N];
     offsets [D + 1]; segments (SEGMENT) [S]; segment_offsets [D + 1]; origins (ORIGIN) [D]."""
 
-    _FIELDS = {
+    _FIELDS: dict[str, tuple[DTypeLike, str]] = {
         "offsets": ("<i8", "D1"), "tokens": ("<i4", "N"), "modality": ("i1", "N"), "segment": ("<i4", "N"),
         "row": ("<i4", "N"), "column": ("<i4", "N"), "level": ("<i4", "N"), "segments": (SEGMENT, "S"),
         "segment_offsets": ("<i8", "D1"), "origins": (ORIGIN, "D"),
     }
 
-    def __init__(self, pointer):
+    def __init__(self, pointer: Any):
         self._own(pointer, lib.og_documents_free)
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> Documents:
+    def load(cls, path: str | os.PathLike[str]) -> Documents:
         out = ffi.new("og_documents **")
         call(lib.og_documents_load, as_path(path), out)
         return cls(out[0])
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         call(lib.og_documents_save, self.pointer, as_path(path))
 
     def check(self) -> None:
@@ -144,7 +144,7 @@ class Documents(Handle):
         call(lib.og_documents_check, self.pointer)
 
     def __len__(self) -> int:
-        return self.pointer.n_docs
+        return int(self.pointer.n_docs)
 
     def __getattr__(self, name: str) -> np.ndarray:
         if name.startswith("_") or name not in self._FIELDS:
@@ -163,7 +163,7 @@ class Documents(Handle):
         return [ffi.string(self.pointer.codebooks[i]).decode() for i in range(self.pointer.n_codebooks)]
 
     @property
-    def counters(self) -> dict:
+    def counters(self) -> dict[str, Any]:
         return node_value(self.pointer.counters) or {}
 
 
@@ -232,11 +232,11 @@ class Pack:
 class Packs(Handle):
     """A set of packs, built in memory or mapped from a file: len(packs), packs[i], iteration."""
 
-    def __init__(self, pointer):
+    def __init__(self, pointer: Any):
         self._own(pointer, lib.og_packs_free)
 
     @classmethod
-    def build(cls, documents: Documents, policy: Mapping | None = None, **keys) -> Packs:
+    def build(cls, documents: Documents, policy: Mapping[str, Any] | None = None, **keys: Any) -> Packs:
         """Policy keys: capacity, method, long_doc (error | drop | truncate | fragment), image, fragment_context, seed."""
         config = as_config({**(policy or {}), **keys})
         struct = ffi.new("og_pack_policy *")
@@ -246,16 +246,16 @@ class Packs(Handle):
         return cls(out[0])
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> Packs:
+    def load(cls, path: str | os.PathLike[str]) -> Packs:
         out = ffi.new("og_packs **")
         call(lib.og_packs_load, as_path(path), out)
         return cls(out[0])
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         call(lib.og_packs_save, self.pointer, as_path(path))
 
     def __len__(self) -> int:
-        return lib.og_packs_count(self.pointer)
+        return int(lib.og_packs_count(self.pointer))
 
     def __getitem__(self, i: int) -> Pack:
         n = len(self)
@@ -267,7 +267,7 @@ class Packs(Handle):
         call(lib.og_packs_get, self.pointer, i, p)
         owner, n, d = self.pointer, p.n_tokens, p.n_docs
 
-        def field(name, dtype, *shape):
+        def field(name: str, dtype: DTypeLike, *shape: int) -> np.ndarray:
             return view(owner, getattr(p, name), shape, dtype)
 
         return Pack(
@@ -290,7 +290,7 @@ class Packs(Handle):
 
     @property
     def capacity(self) -> int:
-        return lib.og_packs_capacity(self.pointer)
+        return int(lib.og_packs_capacity(self.pointer))
 
     @property
     def ids(self) -> Ids:
@@ -307,6 +307,6 @@ class Packs(Handle):
         return [lib.og_packs_codebook_modality(self.pointer, i) for i in range(lib.og_packs_codebook_count(self.pointer))]
 
     @property
-    def counters(self) -> dict:
+    def counters(self) -> dict[str, Any]:
         """What was read, kept, cut, dropped by cause; fill, bins, lower_bound."""
         return node_value(lib.og_packs_counters(self.pointer)) or {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ._array import I32, as_int, instance
 from ._ffi import ffi, lib
 from ._handle import Handle
@@ -19,9 +21,9 @@ class Pool(Handle):
 
     @property
     def threads(self) -> int:
-        return lib.og_pool_threads(self.pointer)
+        return int(lib.og_pool_threads(self.pointer))
 
 
-def pool_pointer(pool: Pool | None):
+def pool_pointer(pool: Pool | None) -> Any:
     """NULL (this thread) for None."""
     return ffi.NULL if pool is None else instance(pool, Pool, "pool").pointer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +29,7 @@ class Table(Handle):
     """
 
     def __init__(self, rows: int, dim: int, dtype: str | int = "f32", *, group: int = 0, state: int = 0,
-                 backing: str = "anonymous", name: str | os.PathLike | None = None, huge: bool = True,
+                 backing: str = "anonymous", name: str | os.PathLike[str] | None = None, huge: bool = True,
                  lock: bool = False, numa: int = -1, writable: bool = True):
         place = list(_BACKINGS.values())[one_of(backing, list(_BACKINGS), "backing")]
         if name is not None and place == lib.OG_BACK_ANONYMOUS:
@@ -56,11 +57,11 @@ class Table(Handle):
 
     @property
     def rows(self) -> int:
-        return lib.og_store_rows(self.pointer)
+        return int(lib.og_store_rows(self.pointer))
 
     @property
     def dim(self) -> int:
-        return lib.og_store_dim(self.pointer)
+        return int(lib.og_store_dim(self.pointer))
 
     @property
     def dtype(self) -> str:
@@ -73,7 +74,7 @@ class Table(Handle):
     @property
     def row_bytes(self) -> int:
         """One record: values, scales, optimiser state, padding to 64 bytes."""
-        return lib.og_store_row_bytes(self.pointer)
+        return int(lib.og_store_row_bytes(self.pointer))
 
     def __len__(self) -> int:
         return self.rows
@@ -98,9 +99,9 @@ class Table(Handle):
         """table[i] -> float32 [dim]; table[a:b] or table[ids] -> [n, dim]."""
         if isinstance(row, slice):
             return self.read(np.arange(*row.indices(self.rows), dtype=np.int64))
-        if isinstance(row, (list, tuple, range)) or getattr(row, "ndim", 0):
+        if isinstance(row, (list, tuple, range)) or getattr(row, "ndim", False):
             return self.read(row)
-        return self.read([as_int(row, "row")])[0]
+        return self.read([as_int(row, "row")]).reshape(self.dim)
 
     def fill(self, seed: int = 0, scale: float = 0.02, pool: Pool | None = None) -> Table:
         """Every row normal(0, scale) from (seed, row, channel), zeros for scale 0; returns self."""
@@ -117,7 +118,7 @@ class Table(Handle):
         return Tensor(view(self.pointer, lib.og_store_row(self.pointer, 0), self.shape, NUMPY[code],
                            strides=(stride or self.row_bytes, NUMPY[code].itemsize), readonly=not self._writable), code)
 
-    def __dlpack__(self, **options):
+    def __dlpack__(self, **options: Any) -> Any:
         """As tensor(): torch.from_dlpack(table) is the rows in place."""
         return self.tensor().__dlpack__(**options)
 
@@ -146,7 +147,7 @@ class RowOptimizer:
 
     _KINDS = {"sgd": lib.OG_SGD, "adagrad_row": lib.OG_ADAGRAD_ROW, "adam": lib.OG_ADAM, "rmsprop": lib.OG_RMSPROP}
 
-    def __init__(self, kind: str = "adagrad_row", *, stochastic_rounding: bool = False, **options):
+    def __init__(self, kind: str = "adagrad_row", *, stochastic_rounding: bool = False, **options: float):
         one_of(kind, list(self._KINDS), "kind")
         self.kind = kind
         self._options = ffi.new("og_update_options *", lib.og_update_defaults(self._KINDS[kind]))
@@ -160,7 +161,7 @@ class RowOptimizer:
 
     def state(self, dim: int) -> int:
         """f32 values of state that a row of dim values needs (Table's `state`)."""
-        return lib.og_update_state(self._KINDS[self.kind], as_int(dim, "dim"))
+        return int(lib.og_update_state(self._KINDS[self.kind], as_int(dim, "dim")))
 
     def apply(self, table: Table, rows: ArrayLike, grads: ArrayLike, *, step: int, grad_scale: float = 1.0, pool: Pool | None = None) -> None:
         """grads float32 [n, dim] of rows [n] (ROW_NONE is skipped) are summed per row in order and applied once.

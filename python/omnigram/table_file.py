@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ._array import I32, as_int, as_path, as_text, instance, one_of
 from ._ffi import ffi, lib, text
@@ -42,7 +42,7 @@ class TableHeader(NamedTuple):
     shards: int
 
 
-def save_table(table: Table, path: str | os.PathLike, identity: TableIdentity, *, layout: str = "packed",
+def save_table(table: Table, path: str | os.PathLike[str], identity: TableIdentity, *, layout: str = "packed",
                shards: int = 1) -> None:
     """Writes all rows and their optimiser state; until the last step an earlier table at path stays whole.
 
@@ -55,7 +55,7 @@ def save_table(table: Table, path: str | os.PathLike, identity: TableIdentity, *
          as_int(shards, "shards", I32))
 
 
-def open_table(path: str | os.PathLike, expected: TableIdentity | None = None, *, writable: bool = False) -> Table:
+def open_table(path: str | os.PathLike[str], expected: TableIdentity | None = None, *, writable: bool = False) -> Table:
     """The table in its file's memory map, whatever its size. expected: see TableFile. writable writes into the file.
 
     An index of several files (.json) has no one map: TableFile(path).load() reads it into memory.
@@ -70,7 +70,7 @@ def open_table(path: str | os.PathLike, expected: TableIdentity | None = None, *
 class TableFile(Handle):
     """An open table file. expected: what the model needs; InvalidError has both fingerprints and the first key that differs."""
 
-    def __init__(self, path: str | os.PathLike, expected: TableIdentity | None = None):
+    def __init__(self, path: str | os.PathLike[str], expected: TableIdentity | None = None):
         struct, _keep = (ffi.NULL, None) if expected is None else _identity(expected, "expected")
         out = ffi.new("og_table_file **")
         call(lib.og_table_file_open, as_path(path), struct, out)
@@ -84,8 +84,8 @@ class TableFile(Handle):
         return TableHeader(identity, h.rows, h.dim, dtype_name(h.dtype), h.group, h.state, layout, h.shards)
 
     @property
-    def description(self) -> dict:
-        return json.loads(self.header.identity.description)
+    def description(self) -> dict[str, Any]:
+        return dict(json.loads(self.header.identity.description))
 
     def load(self, table: Table | None = None, *, first: int = 0) -> Table:
         """Rows [first, first + table.rows) into table (default: a new one that holds all), optimiser state included."""
@@ -97,7 +97,7 @@ class TableFile(Handle):
         return table
 
 
-def _identity(identity: TableIdentity, name: str):
+def _identity(identity: TableIdentity, name: str) -> tuple[Any, list[Any]]:
     instance(identity, TableIdentity, name)
     keep = [ffi.new("char[]", as_text(part, f"{name}.{field}")) for field, part in zip(identity._fields, identity)]
     return ffi.new("og_table_identity *", {"name": keep[0], "fingerprint": keep[1], "description": keep[2],

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._array import as_text, instance
+from ._array import I32, as_int, as_text, instance
 from ._ffi import ffi, lib, text
 from ._handle import Handle, pointer_to
 from .addressing import Column
 from .config import Config, as_config
 from .dtypes import dtype_name
-from .errors import call
+from .errors import call, invalid
 from .pack import Ids, Pack
 from .pool import Pool, pool_pointer
 
@@ -29,7 +29,7 @@ class TableInfo(NamedTuple):
     dim: int
     dtype: str
     fingerprint: str
-    description: dict
+    description: dict[str, Any]
 
 
 def stencils() -> dict[str, str]:
@@ -47,12 +47,12 @@ class TableSet(Handle):
     modalities: of each codebook (IMAGE, AUDIO; -1 unknown), as Packs.codebook_modalities gives them: a table's fingerprint
     then holds only those of the modalities in its keys. Without them it holds all, unless its keys are text alone."""
 
-    def __init__(self, tables: Config | Mapping, ids: Ids, codebooks: Sequence[str] = (), modalities: Sequence[int] | None = None):
+    def __init__(self, tables: Config | Mapping[str, Any], ids: Ids, codebooks: Sequence[str] = (), modalities: Sequence[int] | None = None):
         names = [ffi.new("char[]", as_text(c, f"codebooks[{i}]")) for i, c in enumerate(codebooks)]
         array = ffi.new("char *[]", names or [ffi.NULL])
         if modalities is not None and len(modalities) != len(names):
-            raise ValueError(f"modalities: {len(modalities)} for {len(names)} codebooks")
-        of = ffi.NULL if modalities is None else ffi.new("int32_t[]", [*map(int, modalities), -1])
+            raise invalid(f"modalities: {len(modalities)} for {len(names)} codebooks")
+        of = ffi.NULL if modalities is None else ffi.new("int32_t[]", [*(as_int(m, f"modalities[{i}]", I32) for i, m in enumerate(modalities)), -1])
         out = ffi.new("og_table_set **")
         call(lib.og_table_set_new, as_config(tables).pointer, instance(ids, Ids, "ids").struct, array, of, len(names), out)
         self._own(out[0], lib.og_table_set_free)
@@ -72,7 +72,7 @@ class TableSet(Handle):
     @property
     def width(self) -> int:
         """Values of one position's concatenated rows."""
-        return lib.og_table_set_width(self.pointer)
+        return int(lib.og_table_set_width(self.pointer))
 
     def rows(self, pack: Pack, pool: Pool | None = None) -> np.ndarray:
         """int64 [T, C]; ROW_NONE (-1) where an n-gram does not exist."""

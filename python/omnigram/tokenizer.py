@@ -17,13 +17,13 @@ from .errors import call, invalid
 class Tokenizer(Handle):
     """A SentencePiece model file. Text that looks like a marker stays text."""
 
-    def __init__(self, path: str | os.PathLike):
+    def __init__(self, path: str | os.PathLike[str]):
         out = ffi.new("og_tokenizer **")
         call(lib.og_tokenizer_open, as_path(path), out)
         self._own(out[0], lib.og_tokenizer_free)
 
     @classmethod
-    def train(cls, texts: Iterable[str], vocab: int, path: str | os.PathLike) -> Tokenizer:
+    def train(cls, texts: Iterable[str], vocab: int, path: str | os.PathLike[str]) -> Tokenizer:
         """Fits BPE to texts, writes path atomically and opens it; the same file for the same texts."""
         encoded = [ffi.new("char[]", _utf8(t, f"texts[{i}]")) for i, t in enumerate(texts)]
         array = ffi.new("char *[]", encoded or [ffi.NULL])
@@ -33,7 +33,7 @@ class Tokenizer(Handle):
 
     @property
     def vocab(self) -> int:
-        return lib.og_tokenizer_vocab(self.pointer)
+        return int(lib.og_tokenizer_vocab(self.pointer))
 
     @property
     def fingerprint(self) -> str:
@@ -53,7 +53,7 @@ class Tokenizer(Handle):
         out = ffi.new("char **")
         call(lib.og_tokenizer_decode, self.pointer, pointer_to(ids, "int32_t *"), ids.shape[0], out)
         try:
-            return ffi.string(out[0]).decode(errors="replace")
+            return str(ffi.string(out[0]).decode(errors="replace"))
         finally:
             lib.og_release(out[0])
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ._ffi import LOAD_FLAGS, ffi, lib, library_path, text
 from ._handle import Handle, view
 from .config import Config, as_config
 from .errors import InvalidError, UnsupportedError, call
-from .pack import MODALITIES, Packs
+from .pack import MODALITIES, Pack, Packs
 
 # The part of train.h that is used here; _load compares its structs' sizes through the first call that fills them.
 ffi.cdef("""
@@ -50,10 +50,10 @@ void og_train_flush_denormals(void);
 uint32_t og_crc32c_masked(const void *data, int64_t bytes);
 """)
 
-_library = None
+_library: Any = None
 
 
-def train_library():
+def train_library() -> Any:
     """libomnigram_train beside libomnigram. torch is imported first, so that one libtorch is in the process."""
     global _library
     if _library is None:
@@ -86,7 +86,7 @@ class Step(NamedTuple):
 class Trainer(Handle):
     """A model with its tables and optimiser over training packs. config: sections model, memory, tables, train."""
 
-    def __init__(self, config: Config | Mapping, packs: Packs, run: str | os.PathLike | None = None, log=None):
+    def __init__(self, config: Config | Mapping[str, Any], packs: Packs, run: str | os.PathLike[str] | None = None, log: Callable[[int, str], object] | None = None):
         self._packs, self._lib = instance(packs, Packs, "packs"), train_library()
         self._log = ffi.callback("void(void *, int32_t, const char *)", lambda _, kind, line: log(kind, text(line))) if log else ffi.NULL
         tree = as_config(config)
@@ -98,11 +98,11 @@ class Trainer(Handle):
 
     @property
     def done(self) -> int:
-        return self._lib.og_trainer_done(self.pointer)
+        return int(self._lib.og_trainer_done(self.pointer))
 
     @property
     def planned(self) -> int:
-        return self._lib.og_trainer_planned(self.pointer)
+        return int(self._lib.og_trainer_planned(self.pointer))
 
     @property
     def table_bytes(self) -> int:
@@ -142,7 +142,7 @@ class Trainer(Handle):
         numbers = ffi.new("int64_t[]", packs)
         call(self._lib.og_trainer_gradients, self.pointer, numbers, len(packs), micro, loss, ffi.NULL)
 
-        def get(i, name, out):
+        def get(i: int, name: Any, out: Any) -> None:
             call(self._lib.og_trainer_parameter, self.pointer, i, name, ffi.NULL)
             call(self._lib.og_trainer_gradient, self.pointer, i, out)
         return loss[0], {name: value.copy() for name, value in self._tensors(get).items()}
@@ -152,7 +152,7 @@ class Trainer(Handle):
         up = self.parameters().get("memory.up.weight")
         if up is None or width not in (None, up.shape[1]):
             raise InvalidError(1, f"width {width}: the tables of this model give {0 if up is None else up.shape[1]} values")
-        width = up.shape[1]
+        width = int(up.shape[1])
         n = sum(self._packs[p].n_valid for p in packs)
         out = np.zeros((n, width), np.float32)
         loss, numbers = ffi.new("double *"), ffi.new("int64_t[]", packs)
@@ -165,13 +165,13 @@ class Trainer(Handle):
         call(self._lib.og_trainer_logits, self.pointer, pack, ffi.cast("float *", out.ctypes.data), out.size)
         return out
 
-    def nll(self, pack) -> np.ndarray:
+    def nll(self, pack: Pack) -> np.ndarray:
         """Nats of each token of a Pack, NaN where it is no target."""
         out = np.empty(len(pack.tokens), np.float64)
         call(self._lib.og_trainer_nll, self.pointer, pack.struct, ffi.cast("double *", out.ctypes.data))
         return out
 
-    def _tensors(self, get) -> dict[str, np.ndarray]:
+    def _tensors(self, get: Callable[[int, Any, Any], None]) -> dict[str, np.ndarray]:
         found = {}
         for i in range(self._lib.og_trainer_parameters(self.pointer)):
             name, out = ffi.new("char **"), ffi.new("DLTensor *")

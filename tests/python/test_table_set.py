@@ -97,6 +97,12 @@ def test_what_a_table_is_keyed_by_is_in_its_fingerprint():
         assert tables.width == 8 * len(tables.columns)
 
 
+def test_modalities_of_codebooks_are_checked():
+    for wrong, says in (([IMAGE], "modalities: 1 for 2 codebooks"), ([IMAGE, "audio"], r"modalities\[1\]"), ([IMAGE, 2**40], r"modalities\[1\]")):
+        with pytest.raises(omnigram.InvalidError, match=says):
+            omnigram.TableSet(TABLES, IDS, BOOKS, wrong)
+
+
 def test_faults_are_named():
     with pytest.raises(omnigram.InvalidError, match="grid"):
         omnigram.TableSet({"image": {**TABLES["image"], "stencil": "grit"}}, IDS, BOOKS)
