@@ -158,7 +158,10 @@ og_status og_table_set_check(const og_table_set *set, int32_t i, const char *fin
     const og_table *table = &set->tables[i];
     if (!strcmp(table->fingerprint, fingerprint)) return OG_OK;
     char what[320] = "";
-    if (description && compare(table->description, description, what, sizeof what, NULL) != OG_OK)
+    og_status compared = description ? compare(table->description, description, what, sizeof what, NULL) : OG_OK;
+    if (compared == OG_ENOMEM) /* refused all the same, without the reason */
+        what[0] = 0;
+    else if (compared != OG_OK)
         snprintf(what, sizeof what, "its description is unreadable");
     return og_fail(err, OG_EINVAL, "table %s: made for another table, fingerprint %.16s... here, %.16s... there%s%s",
                    table->name, table->fingerprint, fingerprint, *what ? "; " : "", what);

@@ -33,7 +33,10 @@ static og_status compare_sources(const char *folder, const og_config *config, ch
     if (!type) return og_fail(err, OG_EINVAL, "dataset.name '%.100s' is unknown", name);
     og_sources now = {0};
     og_status status = og_sources_walk(type, dataset, &now, err);
-    if (status == OG_OK && og_sources_changes(folder, &now, reason, 512, &fault) != OG_OK)
+    og_status compared = status == OG_OK ? og_sources_changes(folder, &now, reason, 512, &fault) : OG_OK;
+    if (compared == OG_ENOMEM)
+        status = og_fail(err, OG_ENOMEM, "%s", fault.message);
+    else if (compared != OG_OK)
         snprintf(reason, 512, "its list of files cannot be read (%.400s)", fault.message);
     og_sources_free(&now);
     return status;

@@ -86,6 +86,14 @@ static void map(void) {
     og_config_free(config);
 }
 
+static og_status key_of(const char *text, og_error *err) {
+    char *key;
+    int64_t bytes;
+    OG_TRY(og_canonical_key(text, (int64_t)strlen(text), &key, &bytes, err));
+    og_release(key);
+    return OG_OK;
+}
+
 static void short_of_memory(void) {
     static const char *const texts[] = {"A", "a", "\xEF\xBF\xBD", ""};
     static const int64_t bytes[] = {1, 1, 3, 0};
@@ -101,6 +109,12 @@ static void short_of_memory(void) {
         CHECK(hit ? status == OG_ENOMEM && compressed == -1 : status == OG_OK && compressed == 3);
         if (!hit) break;
     }
+    char path[300];
+    og_error err;
+    snprintf(path, sizeof path, "%s/test_canonical.%d.memory", OG_TEST_BINARY_DIR, (int)getpid());
+    CHECK_ALLOC_FAILS(og_canonical_write(path, (const int32_t[]){0, 0, 1}, 3, 2, "three", &err), 3);
+    CHECK_ALLOC_FAILS(key_of("\xC3\x89t\xC3\xA9", &err), 2);
+    unlink(path);
 }
 
 int main(void) {

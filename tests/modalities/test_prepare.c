@@ -284,6 +284,42 @@ static void test_cancel(void) {
     only_these_remain(allowed);
 }
 
+static og_status read_folder(void) {
+    og_prepared *p = NULL;
+    OG_TRY(og_prepared_open(in("out"), &p, &err));
+    og_status status = OG_OK;
+    uint64_t sum = 0;
+    for (int32_t s = 0; s < OG_N_SPLITS; s++)
+        for (int64_t d = 0; d < og_prepared_count(p, s) && status == OG_OK; d++) {
+            og_prepared_document document;
+            status = og_prepared_get(p, s, d, &document, &err);
+            if (status == OG_OK) sum += strlen(document.id) + strlen(document.group);
+            for (int64_t k = 0; status == OG_OK && k < document.n_items; k++) {
+                og_media media;
+                status = og_prepared_item(p, s, d, k, &media, NULL, &err);
+                if (status != OG_OK) break;
+                int64_t length = media.shape[0] * (media.dtype == OG_I16 ? 2 : 1) *
+                                 (media.rank == 3 ? media.shape[1] * media.shape[2] : 1);
+                for (int64_t b = 0; b < length; b++) sum += ((unsigned char *)media.data)[b];
+            }
+        }
+    CHECK(sum < UINT64_MAX);
+    og_prepared_close(p);
+    return status;
+}
+
+/* The folder is what it was; memory that is short does not make it stale. */
+static og_status state_of(const char *config) {
+    char reason[512];
+    int32_t state = -1;
+    og_config *tree = NULL;
+    og_status status = og_config_from_yaml(config, (int64_t)strlen(config), "test", &tree, &err);
+    if (status == OG_OK) status = og_prepared_state(in("out"), tree, &state, reason, &err);
+    CHECK(state == (status == OG_OK ? OG_PREPARED_CURRENT : -1));
+    og_config_free(tree);
+    return status;
+}
+
 static int64_t io_at, io_seen;
 static int32_t full_disk(const char *call, const char *path) {
     (void)path;
@@ -343,32 +379,9 @@ static void test_faults(void) {
         if (!hit) break;
         CHECK(status == OG_ENOMEM || status == OG_OK);
     }
+    CHECK_ALLOC_FAILS(read_folder(), 5);
+    CHECK_ALLOC_FAILS(state_of(config), 5);
 }
-
-static og_status read_folder(void) {
-    og_prepared *p = NULL;
-    OG_TRY(og_prepared_open(in("out"), &p, &err));
-    og_status status = OG_OK;
-    uint64_t sum = 0;
-    for (int32_t s = 0; s < OG_N_SPLITS; s++)
-        for (int64_t d = 0; d < og_prepared_count(p, s) && status == OG_OK; d++) {
-            og_prepared_document document;
-            status = og_prepared_get(p, s, d, &document, &err);
-            if (status == OG_OK) sum += strlen(document.id) + strlen(document.group);
-            for (int64_t k = 0; status == OG_OK && k < document.n_items; k++) {
-                og_media media;
-                status = og_prepared_item(p, s, d, k, &media, NULL, &err);
-                if (status != OG_OK) break;
-                int64_t length = media.shape[0] * (media.dtype == OG_I16 ? 2 : 1) *
-                                 (media.rank == 3 ? media.shape[1] * media.shape[2] : 1);
-                for (int64_t b = 0; b < length; b++) sum += ((unsigned char *)media.data)[b];
-            }
-        }
-    CHECK(sum < UINT64_MAX);
-    og_prepared_close(p);
-    return status;
-}
-
 /* Any changed bit of a shard or of the index is refused before it is used, and the file is named. */
 static void flip(const char *leaf) {
     char *data = NULL, part[80];

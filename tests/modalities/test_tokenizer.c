@@ -35,6 +35,24 @@ static void round_trip(const og_tokenizer *tokenizer, const char *text, int64_t 
     og_release(back);
 }
 
+static og_status there_and_back(const og_tokenizer *tokenizer) {
+    int32_t *ids = NULL;
+    int64_t count;
+    char *back = NULL;
+    OG_TRY(og_tokenizer_encode(tokenizer, "the red fox", 11, &ids, &count, &err));
+    og_status status = og_tokenizer_decode(tokenizer, ids, count, &back, &err);
+    og_release(back);
+    og_release(ids);
+    return status;
+}
+
+static og_status open_again(const char *path) {
+    og_tokenizer *tokenizer;
+    OG_TRY(og_tokenizer_open(path, &tokenizer, &err));
+    og_tokenizer_free(tokenizer);
+    return OG_OK;
+}
+
 static int64_t put_code(char *out, uint32_t c) {
     if (c < 0x80) return out[0] = (char)c, 1;
     if (c < 0x800) return out[0] = (char)(0xC0 | c >> 6), out[1] = (char)(0x80 | (c & 63)), 2;
@@ -117,6 +135,9 @@ int main(void) {
     CHECK_FAILS(og_tokenizer_decode(tokenizer, wild, 2, &back, &err), OG_EINVAL, "text id 100000 at 1");
     CHECK_FAILS(og_tokenizer_decode(tokenizer, &minus, 1, &back, &err), OG_EINVAL, "-1");
     CHECK_FAILS(og_tokenizer_encode(tokenizer, "a\xFF", 2, &ids, &count, &err), OG_EFORMAT, "offset 1");
+    CHECK_ALLOC_FAILS(there_and_back(tokenizer), 2);
+    CHECK_ALLOC_FAILS(open_again(path), 2);
+    CHECK_ALLOC_FAILS(og_tokenizer_train((const char *const *)texts, sizes, n, 500, again, &err), 2);
     og_tokenizer_free(tokenizer);
 
     CHECK_FAILS(og_tokenizer_train((const char *const *)texts, sizes, n, 100, path, &err), OG_EINVAL, "vocab 100");

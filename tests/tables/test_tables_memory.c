@@ -34,6 +34,35 @@ static og_status whole_life(const char *yaml, const og_packs *packs, int64_t *ro
     return status;
 }
 
+/* What an audit looks at, for a scheme whose eos must be set. */
+static og_status audited(void) {
+    og_config *config = NULL;
+    og_addr *addr = NULL;
+    og_status status = og_config_from_yaml("{scheme: qwen_xor}", 18, "audit", &config, &err);
+    if (status == OG_OK) status = og_hash_addr(config, 8192, &addr, &err);
+    og_addr_free(addr);
+    og_config_free(config);
+    return status;
+}
+
+/* A table of other codes is refused whatever fails; the reason is left out, and not made up. */
+static void refusal_without_memory(const og_table_set *set) {
+    char other[2000];
+    snprintf(other, sizeof other, "%s", og_table_set_info(set, 0)->description);
+    char *codes = strstr(other, "97");
+    CHECK(codes);
+    codes[1] = '8';
+    for (int64_t k = 1, hit = 1; hit; k++) {
+        int64_t before = og_alloc_count();
+        og_fault_alloc(k);
+        CHECK_FAILS(og_table_set_check(set, 0, "another", other, &err), OG_EINVAL, "made for another table");
+        hit = og_fault_alloc_hit();
+        og_fault_alloc(0);
+        CHECK(og_alloc_count() == before && !strstr(err.message, "unreadable"));
+        CHECK(hit || strstr(err.message, "addressing"));
+    }
+}
+
 int main(void) {
     og_documents *d = make_documents("t3 i2x3 a2x2 t4", 0);
     og_packs *packs;
@@ -66,6 +95,14 @@ int main(void) {
         }
     printf("%lld allocations failed in turn\n", (long long)failed);
     CHECK(failed > 200);
+    CHECK_ALLOC_FAILS(audited(), 5);
+    og_config *config;
+    og_table_set *set;
+    CHECK_OK(og_config_from_yaml(two, (int64_t)strlen(two), "tables", &config, &err));
+    CHECK_OK(og_table_set_new(config, og_packs_ids(packs), NULL, NULL, 0, &set, &err));
+    refusal_without_memory(set);
+    og_table_set_free(set);
+    og_config_free(config);
     og_packs_free(packs);
     CHECK(og_alloc_count() == 0);
     return 0;
