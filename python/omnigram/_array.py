@@ -10,7 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .errors import invalid, wrong_type
+from ._handle import view
+from .dlpack import borrow
+from .dtypes import bf16_to_f32
+from .errors import OmnigramError, invalid, wrong_type
 
 _T = TypeVar("_T")
 I32 = (-(1 << 31), (1 << 31) - 1)
@@ -113,11 +116,24 @@ def _from_any(value: Any, name: str) -> np.ndarray:
     try:
         device = value.__dlpack_device__() if hasattr(value, "__dlpack_device__") else (_HOST_DEVICES[0], 0)
         if device[0] in _HOST_DEVICES:
+            widened = _bf16(value, name)
+            if widened is not None:
+                return widened
             foreign = hasattr(value, "__dlpack__") and not hasattr(value, "__array__")
             return np.from_dlpack(value) if foreign else np.asarray(value)
+    except OmnigramError:
+        raise
     except Exception as error:  # of a foreign object, which may raise anything
         raise wrong_type(f"{name}: {type(value).__name__} is no array of numbers: {error}") from error
     raise invalid(f"{name}: on DLPack device {tuple(map(int, device))}; host memory is needed")
+
+
+def _bf16(value: Any, name: str) -> np.ndarray | None:
+    """A foreign tensor of bfloat16, which numpy does not know, as float32; None for anything else."""
+    if "bfloat16" not in str(getattr(value, "dtype", "")) or not hasattr(value, "__dlpack__") or isinstance(value, np.ndarray):
+        return None
+    memory = borrow(value, name)
+    return bf16_to_f32(view(memory.keep, memory.pointer, memory.shape, np.uint16))
 
 
 def optional(value: Any, dtype: DTypeLike, name: str, length: int | None = None) -> np.ndarray | None:

@@ -83,3 +83,16 @@ def test_a_table_is_its_rows_in_place(kind):
     assert rows.float().abs().sum() > 0  # the reader keeps the memory
     with pytest.raises(TypeError, match="scales"):
         torch.from_dlpack(omnigram.Table(4, 32, "int8", group=32))
+
+
+def test_bf16_tensors_are_values_and_gradients():
+    values = torch.randn(4, 8).to(torch.bfloat16)
+    with omnigram.Table(10, 8) as table:
+        table.write([1, 3, 5, 7], values)
+        np.testing.assert_array_equal(table.read([1, 3, 5, 7]), values.float().numpy())
+        omnigram.RowOptimizer("sgd", lr=1.0).apply(table, [1, 3, 5, 7], values, step=1)
+        assert not table[:].any()
+        with pytest.raises(omnigram.InvalidError, match="row-major and compact"):
+            table.write([1], torch.randn(8, 4).to(torch.bfloat16).t()[:1])
+        with pytest.raises(omnigram.InvalidTypeError, match="rows: float32 values where int64"):
+            table.read(values[0])
