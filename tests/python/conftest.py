@@ -19,3 +19,8 @@ def root() -> Path:
 @pytest.fixture(scope="session")
 def address_cases() -> list[dict]:
     return json.loads((ROOT / "tests" / "vectors" / "addresses.json").read_text())["cases"]
+
+
+@pytest.fixture(scope="session")
+def independent_cases() -> list[dict]:
+    return json.loads((ROOT / "tests" / "vectors" / "independent.json").read_text())["cases"]

@@ -34,6 +34,26 @@ def test_every_scheme_equals_plain_integers(program, tmp_path, seed):
     assert counts["values"] > 10_000
 
 
+def test_two_oracles_and_the_library_agree_on_edges(program, root, independent_cases):
+    """independent.json was computed by a program that shares no line with oracle_addr; each must find what the others do."""
+    got = json.loads(subprocess.run([program, "verify", root / "tests" / "vectors" / "independent.json", "--json", "-"], capture_output=True, check=True).stdout)
+    assert got["cases"] == got["supported"] == len(independent_cases) and got["mismatches"] == 0
+    for case in independent_cases:
+        if "scheme" not in case:
+            continue
+        config, scheme = case["config"], case["scheme"]
+        stream = oracle_addr.Case(case["ids"], case.get("doc_starts"), case.get("history_oldest_first", []))
+        extra = {"engram_xor": oracle_addr.engram_constants, "qwen_xor": oracle_addr.qwen_constants}.get(scheme)
+        extra = (extra(config),) if extra else ()
+        of = lambda t: oracle_addr.ROWS[scheme](config, stream, t, *extra)  # noqa: E731
+        assert [of(t) for t in range(len(case["ids"]))] == case["rows"], case["note"]
+        if scheme == "engram_xor":
+            assert list(extra[0]) == [case["multipliers"], case["primes"]], case["note"]
+    for case in independent_cases:
+        if "text" in case:
+            assert oracle_addr.canonical(case["text"]) == case["key"]
+
+
 def test_no_scheme_is_forgotten(program):
     """A new scheme has a formula here, and configs and tokens of its own: another's would test nothing."""
     told = subprocess.run([program, "verify", "--schemes"], capture_output=True, text=True, check=True).stdout

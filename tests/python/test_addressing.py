@@ -16,30 +16,74 @@ def rows_of(case, columns):
     return np.array([[-1 if row is None else row for row in p] for p in positions], np.int64)
 
 
+def addressing_of(case):
+    config = {"scheme": case["scheme"], **case["config"]}
+    if case["scheme"] == "lngram_direct":  # the vectors leave the number of routes to the codes' width
+        config["routes"] = len(case["ids"][0])
+    return omnigram.Addressing(config)
+
+
+def assert_part(case, got, columns, begin, end):
+    """A call's results are those of positions [begin, end) of the case."""
+    np.testing.assert_array_equal(got.rows, rows_of(case, columns)[begin:end], err_msg=str(case["config"]))
+    for name in ("live", "signs"):
+        if name in case:
+            np.testing.assert_array_equal(getattr(got, name), np.array(case[name])[begin:end].reshape(getattr(got, name).shape))
+
+
+def part_of(case, begin, end):
+    """Codes and document starts of [begin, end); a start at 0 is the past's, where there is one."""
+    starts = case.get("doc_starts", [0])
+    if case.get("history_oldest_first"):
+        starts = [s for s in starts if s > 0]
+    return np.array(case["ids"][begin:end], np.int32), [s - begin for s in starts if begin <= s < end]
+
+
 def test_published_vectors_are_exact(address_cases):
     """Every case of every scheme this build has; a scheme that is absent is not counted as passed."""
     here, compared = omnigram.schemes(), 0
     for case in address_cases:
         if case["scheme"] not in here:
             continue
-        config = {"scheme": case["scheme"], **case["config"]}
-        if case["scheme"] == "lngram_direct":  # the vectors leave the number of routes to the codes' width
-            config["routes"] = len(case["ids"][0])
-        with omnigram.Addressing(config) as addressing:
-            history = None
-            if case.get("history_oldest_first"):
-                history = addressing.history()
-                history.push(case["history_oldest_first"])
-            starts = case.get("doc_starts", [0])
-            got = addressing.map(case["ids"], starts if history is None else [s for s in starts if s > 0], history=history)
-            np.testing.assert_array_equal(got.rows, rows_of(case, len(addressing.columns)), err_msg=str(case["config"]))
+        with addressing_of(case) as addressing:
+            history = addressing.history()
+            history.push(np.array(case.get("history_oldest_first", np.empty((0, addressing.width))), np.int32))
+            codes, starts = part_of(case, 0, len(case["ids"]))
+            got = addressing.map(codes, starts, history=history)
+            assert_part(case, got, len(addressing.columns), 0, len(case["ids"]))
             compared += got.rows.size
-            if "live" in case:
-                np.testing.assert_array_equal(got.live, case["live"])
-            if "signs" in case:
-                np.testing.assert_array_equal(got.signs, case["signs"])
     assert "welm_knuth32" in here and compared > 0
 
+
+@pytest.mark.parametrize("step", [1, 2, 7])
+def test_streams_of_every_scheme_are_exact(address_cases, independent_cases, step):
+    """1, 2 or 7 tokens a call, documents and the past included, against vectors and not against a whole call of ours."""
+    for case in address_cases + [c for c in independent_cases if "scheme" in c]:
+        with addressing_of(case) as addressing:
+            history, columns = addressing.history(), len(addressing.columns)
+            if case.get("history_oldest_first"):
+                history.push(case["history_oldest_first"])
+            for begin in range(0, len(case["ids"]), step):
+                codes, starts = part_of(case, begin, begin + step)
+                assert_part(case, addressing.map(codes, starts, history=history), columns, begin, begin + step)
+
+
+def test_shards_of_every_scheme_are_exact(address_cases, independent_cases):
+    """Any range of a stream, empty ones included, after its halo alone: the cells of the widest window before it."""
+    rng = np.random.default_rng(1)
+    for case in address_cases + [c for c in independent_cases if "scheme" in c]:
+        with addressing_of(case) as addressing:
+            columns, n = addressing.columns, len(case["ids"])
+            halo = 2 if case["scheme"] == "bigram_xor32" else max(c.order for c in columns) - 1  # it asks whether its pair is the first
+            for _ in range(6):
+                begin, end = np.sort(rng.integers(0, n + 1, 2))
+                first, history = max(begin - halo, 0), addressing.history()
+                if first == 0 and case.get("history_oldest_first"):
+                    history.push(case["history_oldest_first"])
+                codes, starts = part_of(case, first, begin)
+                history.push(codes.reshape(-1, addressing.width), starts)
+                codes, starts = part_of(case, begin, end)
+                assert_part(case, addressing.map(codes.reshape(-1, addressing.width), starts, history=history), len(columns), begin, end)
 
 
 @given(st.lists(st.integers(0, 96), min_size=1, max_size=40), st.data())
