@@ -23,12 +23,14 @@ static const og_key key_table[] = {
     {"splits", OG_KEY_I64, offsetof(keys, splits), "4", 1, 1024, NULL, "tables of each order (emb_split_num)"},
     {"rows0", OG_KEY_I64, offsetof(keys, rows0), "10223617", 1, 0x1p60, NULL, "rows of table 0 (78 V + 1)"},
     {"row_step", OG_KEY_I64, offsetof(keys, row_step), "2", 0, 0x1p40, NULL, "table j has rows0 + row_step * j"},
-    {"variant", OG_KEY_CHOICE, offsetof(keys, variant), "hf", 0, 0, "hf|serving",
-     "hf: a segment ends at eos, special ids are 0; serving: the walk back stops at an ignored "
-     "token, a current one included. The two "
-     "disagree in the released systems"},
+    {"variant", OG_KEY_CHOICE, offsetof(keys, variant), "hf", 0, 0, "hf|serving|lite",
+     "hf: Next's; a segment ends at eos, special ids are 0, a current 0 takes no lags; lite: Flash-Lite's; as hf, but "
+     "0 is "
+     "a token like others; serving: the walk back stops at an ignored token, a current one included. They disagree in "
+     "the "
+     "released systems"},
     {"eos", OG_KEY_I64, offsetof(keys, eos), "", 0, 2147483647.0, NULL,
-     "id that ends a segment and still sees it (hf: 2 when absent; serving: none)"},
+     "id that ends a segment and still sees it (2 when absent; serving: none); no end in hf where it is hashed as 0"},
     {"special", OG_KEY_I64_LIST, offsetof(keys, special), "", 0, 2147483647.0, NULL,
      "hf: multimodal ids that are hashed as 0"},
     {"ignored", OG_KEY_I64_LIST, offsetof(keys, ignored), "", 1, 2147483647.0, NULL,
@@ -36,8 +38,10 @@ static const og_key key_table[] = {
     {0},
 };
 
+enum { HF, SERVING, LITE }; /* keys.variant */
+
 struct og_addr_impl {
-    int32_t n_columns, cells, serving;
+    int32_t n_columns, cells, masks_zero; /* masks_zero: hf's rule that a current 0 takes no lags and is not live */
     og_poly_column *columns;
     int64_t eos;
     int64_t n_special;
@@ -52,15 +56,23 @@ static void destroy(og_addr_impl *impl) {
     og_release(impl);
 }
 
+static int is_among(int64_t id, og_i64_list ids) {
+    int64_t i = 0;
+    while (i < ids.n && ids.values[i] != id) i++;
+    return i < ids.n;
+}
+
 static og_status create(const og_config *config, og_addr_impl **out, og_addr_layout *layout, og_error *err) {
     keys k;
     OG_TRY(og_config_read(config, key_table, &k, err));
     const char *place = OG_WHERE(config);
-    int serving = k.variant == 1, eos_given = og_config_get(config, "eos") != NULL;
-    if (serving && k.special.n)
-        return og_fail(err, OG_EINVAL, "%s: special is a key of variant hf; serving has ignored", place);
+    int serving = k.variant == SERVING, eos_given = og_config_get(config, "eos") != NULL;
+    if (k.variant != HF && k.special.n)
+        return og_fail(err, OG_EINVAL, "%s: special is a key of variant hf%s", place,
+                       serving ? "; serving has ignored" : "");
     if (!serving && k.ignored.n)
-        return og_fail(err, OG_EINVAL, "%s: ignored is a key of variant serving; hf has special", place);
+        return og_fail(err, OG_EINVAL, "%s: ignored is a key of variant serving%s", place,
+                       k.variant == HF ? "; hf has special" : "");
     OG_TRY(og_poly_split_columns(layout, place, k.max_order, k.splits, k.rows0, k.row_step, k.common.global_rows, err));
     int64_t limit = k.vocab, eos = eos_given ? k.eos : 2;
     for (int64_t i = 0; i < k.special.n; i++)
@@ -76,7 +88,7 @@ static og_status create(const og_config *config, og_addr_impl **out, og_addr_lay
     }
     impl->n_columns = layout->n_columns;
     impl->cells = layout->window.max_order;
-    impl->serving = serving;
+    impl->masks_zero = k.variant == HF;
     impl->eos = eos;
     impl->n_special = k.special.n;
     impl->least_special = INT32_MAX;
@@ -90,7 +102,9 @@ static og_status create(const og_config *config, og_addr_impl **out, og_addr_lay
     layout->code_limit = limit;
     og_window *window = &layout->window;
     window->fill = OG_FILL_ZERO_ID;
-    if (!serving || eos_given) {
+    /* The source looks for eos after special ids have become 0, and never finds it at a 0. */
+    int eos_ends = k.variant == HF ? eos != 0 && !is_among(eos, k.special) : !serving || eos_given;
+    if (eos_ends) {
         window->mode[OG_AT_EOS] = OG_BREAK_LATCH;
         window->eos = &impl->eos;
         window->n_eos = 1;
@@ -114,18 +128,17 @@ static int32_t hashed_as(const og_addr_impl *impl, int32_t code) {
 
 static void live(const og_addr_impl *impl, const og_cells *cells, uint8_t *out) {
     for (int64_t i = 0; i < cells->n; i++)
-        memset(out + i * impl->n_columns, impl->serving || hashed_as(impl, cells->code[0][i]) > 0,
+        memset(out + i * impl->n_columns, !impl->masks_zero || hashed_as(impl, cells->code[0][i]) > 0,
                (size_t)impl->n_columns);
 }
 
-/* hf: specials are hashed as 0, and a current 0 takes no lags with it. The serving kernel has
- * neither rule. */
+/* hf: specials are hashed as 0, and a current 0 takes no lags with it. The others have neither rule. */
 static void rows(const og_addr_impl *impl, const og_cells *cells, int64_t *out) {
     int32_t code[OG_MAX_ORDER][OG_BLOCK];
     const int32_t *at[OG_MAX_ORDER];
     for (int32_t k = 0; k < impl->cells; k++) at[k] = cells->code[k];
     int zero_current = 0;
-    for (int64_t i = 0; !impl->serving && i < cells->n; i++) zero_current |= hashed_as(impl, cells->code[0][i]) == 0;
+    for (int64_t i = 0; impl->masks_zero && i < cells->n; i++) zero_current |= hashed_as(impl, cells->code[0][i]) == 0;
     if (impl->n_special || zero_current) {
         for (int32_t k = 0; k < impl->cells; k++) {
             if (k || impl->n_special)

@@ -13,6 +13,7 @@ static const alias aliases[] = {
     {"over_tokenized", "ott_mod", ""},
     {"mojo_oe", "mojo_mod", ""},
     {"longcat", "longcat_mod", ""},
+    {"longcat_lite", "longcat_mod", "variant: lite\n"},
     {"longcat_serving", "longcat_mod", "variant: serving\n"},
     {"deepseek_engram", "engram_xor", "variant: v1\n"},
     {"deepseek_v41", "engram_xor", "variant: v41\ncompressed_vocab: 99092\n"},

@@ -131,6 +131,15 @@ static void longcat(void) {
     ROW(1, 0, 8388598, 8388574, 8388550, 8388526, 8388502);
     for (int c = 0; c < 12; c++) CHECK(got[2][c] == 3000);
     ROW(4, 3, 2888227, 6275875, 6416948, 6558025, 6699106, 6840191);
+    /* Next takes no lags at a 0, Flash-Lite does; an eos that Next hashes as 0 ends nothing, any other eos does. */
+    RUN("{scheme: longcat}", 1000, 0, 3000);
+    ROW(1, 0, 0, 0, 0, 0);
+    RUN("{scheme: longcat_lite}", 1000, 0, 3000);
+    ROW(1, 0, 8388596, 8388572, 8388548, 8388524);
+    RUN("{scheme: longcat, special: [2]}", 1000, 2, 3000);
+    ROW(2, 0, 3000, 3000, 3000, 3000, 7948000, 4587184, 1226368, 8089183);
+    RUN("{scheme: longcat_lite}", 1000, 2, 3000);
+    ROW(2, 0, 3000, 3000, 3000, 3000, 3000);
     RUN("{scheme: longcat_serving, global_rows: true}", 1000, 2, 3000, 4000, 5000);
     ROW(2, 0, 265144, 10488761, 20712380, 30936001, 49104624);
     RUN("{scheme: longcat_serving, global_rows: true, ignored: [2]}", 1000, 2, 3000, 4000, 5000);

@@ -112,12 +112,14 @@ def longcat(config, case, t):
         if now in ignored:
             now, before = 0, []
     else:
+        lite = config["variant"] == "lite"
         for token in case.tokens_before(t):
-            if token == config["eos"]:
+            seen = 0 if token in special else token
+            if seen == config["eos"] and (lite or seen != 0):  # Next looks for eos among what is left of the ids
                 break
-            before.append(0 if token in special else token)
+            before.append(seen)
         now = 0 if now in special else now
-        if now == 0:
+        if now == 0 and not lite:
             before = []
     out = []
     for order, rows in split_sizes(config):
@@ -288,7 +290,9 @@ def draw_config(rng, scheme):
         few = [min(vocab, 30) - 1 - i for i in range(3) if min(vocab, 30) - 1 - i > 2]
         if rng.random() < 0.5:
             return {**config, "variant": "serving", "ignored": few}
-        return {**config, "variant": "hf", "eos": 1, **({"special": few} if rng.random() < 0.5 else {})}
+        if rng.random() < 0.3:
+            return {**config, "variant": "lite", "eos": rng.choice([0, 1])}
+        return {**config, "variant": "hf", "eos": rng.choice([0, 1, 1, *few[:1]]), **({"special": few} if rng.random() < 0.5 else {})}
     if scheme == "engram_xor":
         variant, max_order = rng.choice(["v1", "v41"]), rng.randint(2, 5)
         layers = rng.sample(range(40), rng.randint(1, 3))
