@@ -77,6 +77,8 @@ static og_status build(cursor *c, json_t *json, int depth, og_config **out, og_e
         break;
     case JSON_STRING:
         node->kind = OG_CONFIG_STRING;
+        if (memchr(json_string_value(json), 0, json_string_length(json)))
+            node->nul_bytes = (int64_t)json_string_length(json);
         OG_TRY(og_tree_string(c->tree, json_string_value(json), (int64_t)json_string_length(json), &node->string, err));
         skip_string(c);
         break;
@@ -107,13 +109,14 @@ static og_status build_root(cursor *c, json_t *json, og_error *err) {
     return build(c, json, 0, &c->tree->root, err);
 }
 
-og_status og_config_from_json(const char *text, int64_t bytes, const char *name, og_config **out, og_error *err) {
+static og_status from_json(const char *text, int64_t bytes, const char *name, size_t flags, og_config **out,
+                           og_error *err) {
     int64_t blank = 0;
     while (blank < bytes && text[blank] && strchr(" \t\r\n", text[blank])) blank++;
     json_t *json = NULL;
     if (blank < bytes) {
         json_error_t fault;
-        json = json_loadb(text, (size_t)bytes, JSON_REJECT_DUPLICATES, &fault);
+        json = json_loadb(text, (size_t)bytes, JSON_REJECT_DUPLICATES | flags, &fault);
         if (!json && json_error_code(&fault) == json_error_out_of_memory)
             return og_fail(err, OG_ENOMEM, "%.256s: no memory to read JSON", name);
         if (!json) return og_fail(err, OG_EFORMAT, "%.256s:%d: JSON: %s", name, fault.line, fault.text);
@@ -132,6 +135,14 @@ og_status og_config_from_json(const char *text, int64_t bytes, const char *name,
     json_decref(json);
     if (status == OG_OK) *out = c.tree->root;
     return status;
+}
+
+og_status og_config_from_json(const char *text, int64_t bytes, const char *name, og_config **out, og_error *err) {
+    return from_json(text, bytes, name, 0, out, err);
+}
+
+og_status og_config_from_json_data(const char *text, int64_t bytes, const char *name, og_config **out, og_error *err) {
+    return from_json(text, bytes, name, JSON_ALLOW_NUL, out, err);
 }
 
 og_status og_config_from_json_file(const char *path, og_config **out, og_error *err) {

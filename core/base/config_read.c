@@ -94,7 +94,7 @@ static int32_t find_choice(const char *choices, const char *word, char nearest[6
 static og_status read_choice(const og_config *node, const og_key *key, int32_t *out, og_error *err) {
     char nearest[64], number[OG_NUMBER_TEXT], where[OG_WHERE_TEXT], what[OG_WHAT_TEXT];
     const char *word = NULL;
-    if (node->kind == OG_CONFIG_STRING) word = node->string;
+    if (node->kind == OG_CONFIG_STRING && !node->nul_bytes) word = node->string;
     if (node->kind == OG_CONFIG_BOOL) word = node->boolean ? "true" : "false";
     if (node->kind == OG_CONFIG_INTEGER) {
         snprintf(number, sizeof number, "%lld", (long long)node->integer);

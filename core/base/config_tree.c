@@ -167,8 +167,11 @@ static og_status copy_node(og_tree *tree, const og_config *node, const char **la
     copy->boolean = node->boolean;
     copy->integer = node->integer;
     copy->real = node->real;
-    if (node->kind == OG_CONFIG_STRING)
-        OG_TRY(og_tree_string(tree, node->string, (int64_t)strlen(node->string), &copy->string, err));
+    copy->nul_bytes = node->nul_bytes;
+    if (node->kind == OG_CONFIG_STRING) {
+        int64_t bytes = node->nul_bytes ? node->nul_bytes : (int64_t)strlen(node->string);
+        OG_TRY(og_tree_string(tree, node->string, bytes, &copy->string, err));
+    }
     for (int64_t i = 0; i < node->size; i++) {
         const og_entry *entry = &node->entries[i];
         const char *key = NULL;

@@ -23,6 +23,7 @@ struct og_config {
     int64_t integer;
     double real;
     const char *string;
+    int64_t nul_bytes; /* of a string that holds NUL: its bytes; else 0 */
     const char *place; /* "file:line"; nodes of one line share it */
     const char *key;   /* in the parent, or NULL */
     og_config *parent;

@@ -94,6 +94,14 @@ og_status og_config_f64(const og_config *node, double *out, og_error *err) {
 
 og_status og_config_string(const og_config *node, const char **out, og_error *err) {
     if (og_config_kind(node) != OG_CONFIG_STRING) return fail_kind(node, "text", " (quote it)", err);
+    if (node->nul_bytes) return fail_kind(node, "text without a NUL", "", err);
     *out = node->string;
+    return OG_OK;
+}
+
+og_status og_config_text(const og_config *node, const char **out, int64_t *bytes, og_error *err) {
+    if (og_config_kind(node) != OG_CONFIG_STRING) return fail_kind(node, "text", " (quote it)", err);
+    *out = node->string;
+    *bytes = node->nul_bytes ? node->nul_bytes : (int64_t)strlen(node->string);
     return OG_OK;
 }

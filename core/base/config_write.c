@@ -37,7 +37,9 @@ static og_status put_json(og_text *text, const og_config *node, og_error *err) {
         if (!isfinite(node->real))
             return og_fail(err, OG_EINVAL, "%s: JSON cannot say %s", og_config_where(node, where), number);
         return og_text_put(text, number, err);
-    case OG_CONFIG_STRING: return og_text_quoted(text, node->string, 0, err);
+    case OG_CONFIG_STRING:
+        if (node->nul_bytes) return og_fail(err, OG_EINVAL, "%s: a text with a NUL", OG_WHERE(node));
+        return og_text_quoted(text, node->string, 0, err);
     case OG_CONFIG_LIST:
     case OG_CONFIG_MAP: return put_children(text, node, err);
     default: return og_text_put(text, "null", err);

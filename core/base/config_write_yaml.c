@@ -46,7 +46,9 @@ static og_status put_scalar(og_text *text, const og_config *node, og_error *err)
         snprintf(number, sizeof number, "%lld", (long long)node->integer);
         return og_text_put(text, number, err);
     case OG_CONFIG_REAL: return put_real(text, node->real, err);
-    case OG_CONFIG_STRING: return put_string(text, node->string, err);
+    case OG_CONFIG_STRING:
+        if (node->nul_bytes) return og_fail(err, OG_EINVAL, "%s: a text with a NUL", OG_WHERE(node));
+        return put_string(text, node->string, err);
     case OG_CONFIG_LIST: return og_text_put(text, "[]", err); /* empty ones only */
     case OG_CONFIG_MAP: return og_text_put(text, "{}", err);
     default: return og_text_put(text, "null", err);

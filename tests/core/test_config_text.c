@@ -142,6 +142,35 @@ static void test_json(void) {
     CHECK_FAILS(og_config_from_json("[\"\\u0000\"]", 10, "a.json", &root, &err), OG_EFORMAT, "a.json:1");
 }
 
+/* Data may hold NUL; what takes a text for a C string refuses it and names the place. */
+static void test_nul(void) {
+    const char *text = "{\"a\": \"x\\u0000y\", \"b\": \"z\"}", *out;
+    og_config *root, *copy;
+    int64_t bytes;
+    char *json;
+    CHECK_OK(og_config_from_json_data(text, (int64_t)strlen(text), "a.json", &root, &err));
+    CHECK_OK(og_config_copy(root, &copy, &err));
+    for (int i = 0; i < 2; i++) {
+        const og_config *at = i ? copy : root;
+        CHECK_OK(og_config_text(og_config_get(at, "a"), &out, &bytes, &err));
+        CHECK(bytes == 3 && !memcmp(out, "x\0y", 4));
+        CHECK_OK(og_config_text(og_config_get(at, "b"), &out, &bytes, &err));
+        CHECK(bytes == 1 && !strcmp(out, "z"));
+        CHECK_FAILS(og_config_string(og_config_get(at, "a"), &out, &err), OG_EINVAL, "a: wants text without a NUL");
+        CHECK_FAILS(og_config_to_json(at, &json, &err), OG_EINVAL, "NUL");
+        CHECK_FAILS(og_config_to_yaml(at, &json, &err), OG_EINVAL, "NUL");
+    }
+    static const og_key keys[] = {
+        {"a", OG_KEY_CHOICE, 0, "x", 0, 0, "x|y", "choice"}, {"b", OG_KEY_STRING, 8, "", 0, 0, NULL, ""}, {0}};
+    struct {
+        int32_t a;
+        const char *b;
+    } values;
+    CHECK_FAILS(og_config_read(root, keys, &values, &err), OG_EINVAL, "none of x|y");
+    og_config_free(copy);
+    og_config_free(root);
+}
+
 static void test_numbers(void) {
     /* what Python's json.dumps writes */
     expect(
@@ -256,6 +285,7 @@ static void test_many_keys(void) { /* found and refused in n log n */
 int main(void) {
     test_core_schema();
     test_yaml_faults();
+    test_nul();
     test_aliases();
     test_json();
     test_numbers();

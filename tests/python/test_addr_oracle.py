@@ -54,6 +54,13 @@ def test_two_oracles_and_the_library_agree_on_edges(program, root, independent_c
             assert oracle_addr.canonical(case["text"]) == case["key"]
 
 
+def test_texts_may_hold_nul(program, tmp_path):
+    """Byte-level vocabularies have a token of it; `tokenizers` keeps it, and trims nothing before it."""
+    cases = [{"text": text, "key": oracle_addr.canonical(text)} for text in ("\0", "A\0B", " \0 ", "\0\u0301")]
+    run, counts = verify(program, tmp_path, {"format": 2, "cases": [*cases, {"text": "A\0B", "key": "a"}]})
+    assert counts["supported"] == 5 and counts["mismatches"] == 1 and "case 4" in run.stderr
+
+
 def test_no_scheme_is_forgotten(program):
     """A new scheme has a formula here, and configs and tokens of its own: another's would test nothing."""
     told = subprocess.run([program, "verify", "--schemes"], capture_output=True, text=True, check=True).stdout

@@ -27,6 +27,10 @@ OG_API og_status og_config_from_yaml(const char *text, int64_t bytes, const char
 OG_API og_status og_config_from_yaml_file(const char *path, og_config **out, og_error *err) OG_MUST_USE;
 OG_API og_status og_config_from_json(const char *text, int64_t bytes, const char *name, og_config **out,
                                      og_error *err) OG_MUST_USE;
+/* The same for data: a text may hold NUL. og_config_text reads any; to whatever else reads or writes a text, one with a
+ * NUL is an error. */
+OG_API og_status og_config_from_json_data(const char *text, int64_t bytes, const char *name, og_config **out,
+                                          og_error *err) OG_MUST_USE;
 OG_API og_status og_config_from_json_file(const char *path, og_config **out, og_error *err) OG_MUST_USE;
 OG_API void og_config_free(og_config *root); /* the whole tree; only for a root */
 /* A deep copy that its caller owns. Messages name the places and the whole key paths of what was copied. */
@@ -63,6 +67,7 @@ OG_API og_status og_config_bool(const og_config *node, int32_t *out, og_error *e
 OG_API og_status og_config_i64(const og_config *node, int64_t *out, og_error *err) OG_MUST_USE;
 OG_API og_status og_config_f64(const og_config *node, double *out, og_error *err) OG_MUST_USE;
 OG_API og_status og_config_string(const og_config *node, const char **out, og_error *err) OG_MUST_USE;
+OG_API og_status og_config_text(const og_config *node, const char **out, int64_t *bytes, og_error *err) OG_MUST_USE;
 
 /* Text of a tree, to be released with og_release. JSON is canonical: keys sorted, no spaces, shortest numbers that
  * read back equal, so that equal trees give equal bytes (fingerprints rest on it). */
