@@ -295,7 +295,7 @@ def draw_config(rng, scheme):
         return {**config, "variant": "hf", "eos": rng.choice([0, 1, 1, *few[:1]]), **({"special": few} if rng.random() < 0.5 else {})}
     if scheme == "engram_xor":
         variant, max_order = rng.choice(["v1", "v41"]), rng.randint(2, 5)
-        layers = rng.sample(range(40), rng.randint(1, 3))
+        layers = rng.sample(range(40), rng.choice([1, 2, 3, 12]))
         config = {"variant": variant, "compressed_vocab": max(vocab, 8), "layer_id": rng.choice(layers), "all_layers": layers, "heads": rng.randint(1, 4),
                   "start_rows_per_order": [rng.choice([2, 100, 5000]) for _ in range(max_order - 1)], "max_order": max_order, "pad": rng.randint(0, 6),
                   "seed": rng.choice([0, 1, 12345, 2**31, 2**40 + 7]), **maybe_global}

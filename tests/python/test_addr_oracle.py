@@ -98,6 +98,13 @@ def test_numpy_draws_the_multipliers(program, tmp_path):
     assert run.returncode == 0 and counts["supported"] == len(cases), run.stderr
 
 
+def test_primes_of_a_thousand_layers_are_refused_at_once(program, tmp_path):
+    """Their search had no limit, and took minutes."""
+    config = {"variant": "v1", "layer_id": 0, "all_layers": [*range(1, 1000), 0], "heads": 1024, "start_rows_per_order": [100]}
+    run, _ = verify(program, tmp_path, {"format": 2, "cases": [{"scheme": "engram_xor", "config": config, "ids": [1], "rows": [[0]]}]})
+    assert run.returncode == 1 and "after those of 999 layers of 2048; the limit is 65536" in run.stderr
+
+
 def test_a_seed_below_numpys_is_refused(program, tmp_path):
     config = {"variant": "v1", "layer_id": 2, "all_layers": [2], "seed": -20015}
     run, _ = verify(program, tmp_path, {"format": 2, "cases": [{"scheme": "engram_xor", "config": config, "ids": [1], "rows": [[0] * 16]}]})
