@@ -117,9 +117,13 @@ static wide_pair *sort_wide(wide_pair *from, wide_pair *to, int64_t n, int bits)
 /* most - least of n >= 1 ids */
 static uint64_t range_of(const int64_t *ids, int64_t n, int64_t *lowest) {
     int64_t least = ids[0], most = ids[0];
-    for (int64_t i = 1; i < n; i++) {
-        least = ids[i] < least ? ids[i] : least;
-        most = ids[i] > most ? ids[i] : most;
+    for (int64_t begin = 0; begin < n; begin += 8) {
+        __builtin_prefetch((const void *)((uintptr_t)(ids + begin) + OG_STREAM_AHEAD), 0, 3);
+        int64_t end = n - begin < 8 ? n : begin + 8;
+        for (int64_t i = begin; i < end; i++) {
+            least = ids[i] < least ? ids[i] : least;
+            most = ids[i] > most ? ids[i] : most;
+        }
     }
     *lowest = least;
     return (uint64_t)most - (uint64_t)least;

@@ -6,6 +6,12 @@
  */
 static inline int64_t ones_below(uint64_t set, uint64_t i) { return __builtin_popcountll(set << 1 << (63 - i)); }
 
+/* Asks for the line that will be written OG_STREAM_AHEAD bytes later. */
+static inline void write_ahead(const void *at) {
+    OG_KEEP_PREFETCH();
+    __builtin_prefetch((const void *)((uintptr_t)at + OG_STREAM_AHEAD), 1, 3);
+}
+
 /* ids in [least, least + 64 * words); words: scratch. Returns how many are distinct. */
 static int64_t rank(const int64_t *restrict ids, int64_t n, int64_t least, og_rank_word *restrict word, int64_t words,
                     int64_t *restrict distinct, int64_t *restrict inverse) {
@@ -73,11 +79,15 @@ static int64_t rank_parts(const int64_t *restrict ids, int64_t n, const og_rank_
         start[k] = sum;
         sum += here;
     }
-    for (int64_t i = 0; i < n; i++) {
-        uint64_t at = (uint64_t)ids[i] - least;
-        uint32_t slot = start[at >> low]++;
-        entry[slot] = (uint16_t)(at & ((UINT64_C(1) << low) - 1));
-        inverse[i] = slot;
+    for (int64_t begin = 0; begin < n; begin += 8) {
+        write_ahead(inverse + begin);
+        int64_t end = n - begin < 8 ? n : begin + 8;
+        for (int64_t i = begin; i < end; i++) {
+            uint64_t at = (uint64_t)ids[i] - least;
+            uint32_t slot = start[at >> low]++;
+            entry[slot] = (uint16_t)(at & ((UINT64_C(1) << low) - 1));
+            inverse[i] = slot;
+        }
     }
     uint64_t set[OG_RANK_PART / 64] = {0};
     int64_t d = 0;
@@ -85,6 +95,8 @@ static int64_t rank_parts(const int64_t *restrict ids, int64_t n, const og_rank_
     for (int64_t k = 0; k < p->parts; k++) { /* start[k] has moved to the end of part k */
         const uint32_t here = start[k] - begin;
         const uint64_t first = least + ((uint64_t)k << low);
+        for (uint32_t e = 0; e < here; e += 8) write_ahead(distinct + d + e);
+        for (uint32_t e = 0; e < here; e += 16) write_ahead(ranks + begin + e);
         if (rank_few(entry + begin, here, first, d, distinct + d, ranks + begin))
             d += here;
         else

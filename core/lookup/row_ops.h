@@ -36,6 +36,9 @@ typedef struct og_rank_word {
     int64_t before;
 } og_rank_word;
 
+/* Bytes. The CPU follows a stream of ids by itself, but stops at the end of each page of 4 KiB. */
+#define OG_STREAM_AHEAD 4096
+
 enum { OG_RANK_PART = 1 << 16 }; /* ids of a part at most: a bitmap of 8 KiB */
 
 typedef struct og_rank_parts {
