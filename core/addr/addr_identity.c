@@ -23,7 +23,7 @@ static const og_key key_table[] = {
 };
 
 struct og_addr_impl {
-    int32_t rows, pad;
+    int64_t rows, pad;
     og_i64_list placeholders;
 };
 
@@ -42,10 +42,12 @@ static og_status create(const og_config *config, og_addr_impl **out, og_addr_lay
     OG_TRY(og_addr_columns(layout, place, &order, &k.rows, 1, k.common.global_rows, err));
     og_addr_impl *impl = og_alloc_zero(1, sizeof *impl);
     if (!impl) return og_fail(err, OG_ENOMEM, "no memory for an addressing");
-    impl->rows = (int32_t)(k.rows > INT32_MAX ? INT32_MAX : k.rows);
-    impl->pad = (int32_t)k.pad;
+    impl->rows = k.rows;
+    impl->pad = k.pad;
     impl->placeholders = k.placeholders;
     layout->width = 1;
+    if (k.variant == 0)
+        layout->least_code = INT32_MIN; /* the source masks ids below 0 as it does those without a row */
     layout->code_limit = k.vocab;
     *out = impl;
     return OG_OK;

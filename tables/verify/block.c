@@ -78,7 +78,7 @@ static og_status pkm(og_verify *v, const og_config *node, og_error *err) {
     if (status == OG_OK) status = og_verify_need(node, "knn", &at, err);
     if (status == OG_OK) status = og_config_i64(at, &knn, err);
     if (status == OG_OK) status = og_verify_shape(og_config_get(node, "subkeys1"), &keys, &dim, err);
-    if (status == OG_OK && (n_query != 2 * dim || n_second != n_first || n_want != 2 * knn || knn < 1))
+    if (status == OG_OK && (n_query != 2 * dim || n_second != n_first || knn < 1 || n_want % 2 || n_want / 2 != knn))
         status = wrong(node, "query, sub-keys, knn and hits do not fit each other", err);
     if (status == OG_OK && !(hits = og_alloc(knn, sizeof *hits)))
         status = og_fail(err, OG_ENOMEM, "no memory for hits");

@@ -108,7 +108,8 @@ static void ranges_and_threads(const og_addr *addr, og_pool **pools) {
         (int32_t)(l->least_code - 2 == l->extra_code ? INT32_MIN : l->least_code - 2);
     char word[64];
     snprintf(word, sizeof word, "at position %lld ", (long long)early);
-    for (int p = 0; p < 3; p++) {
+    int every = l->least_code <= INT32_MIN && l->code_limit > INT32_MAX; /* then no code is bad */
+    for (int p = 0; p < 3 && !every; p++) {
         err.message[0] = 0;
         CHECK(og_addr_map(addr, &s.stream, NULL, pools[p], rows, NULL, NULL, &err) == OG_EINVAL);
         CHECK(strstr(err.message, word) && strstr(err.message, og_addr_type_of(addr)->name));

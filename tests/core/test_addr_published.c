@@ -239,6 +239,8 @@ static void others(void) {
     ROW(2, 0, 131, 501, 2101, 8030);
     RUN("{scheme: gemma3n_ple, rows: 10}", 3, 10, 9);
     COLUMN(0, 3, 0, 9);
+    RUN("{scheme: gemma3n_ple, rows: 2147483648}", -1, INT32_MAX, INT32_MIN); /* an id below 0 has no row of its own */
+    COLUMN(0, 0, INT32_MAX, 0);
     RUN("{scheme: gemma4_ple, rows: 10, pad: 4, placeholders: [7, 8]}", 3, 7, 8, 9);
     COLUMN(0, 3, 4, 4, 9);
 }

@@ -245,7 +245,7 @@ def identity(config, case, t):
     token = case.ids[t]
     if token in config.get("placeholders", []):
         return [config["pad"]]
-    return [token if token < config["rows"] else 0]
+    return [token if 0 <= token < config["rows"] else 0]
 
 
 def mix64(config, case, t):
@@ -327,6 +327,8 @@ def draw_token(rng, scheme, config):
     limit = {"bigram_xor32": 2**31, "blt_poly": 2**31, "identity": 70, "mix64": 2**31}.get(scheme) or config.get("vocab") or config.get("compressed_vocab")
     if scheme == "engram_xor" and config["variant"] == "v41" and rng.random() < 0.2:
         return -1
+    if scheme == "identity" and config["variant"] == "gemma3n" and rng.random() < 0.2:
+        return -rng.choice([1, 7, 2**31])
     token = rng.randrange(limit) if rng.random() < 0.5 else rng.randrange(min(limit, 30))
     return config["eos"] if "eos" in config and rng.random() < 0.1 else token
 

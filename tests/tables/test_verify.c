@@ -153,6 +153,9 @@ static void malformed_cases(void) {
     malformed_case(ONE(CONFIG "\"ids\": [[1, 2], [3]], \"rows\": [[5, 6], [7, 8]]"), "row 1");
     malformed_case(ONE(CONFIG "\"ids\": [[[1]]], \"rows\": [[5, 6]]"), "a list where a number is wanted");
     malformed_case("{\"block\": \"fp8_row\", \"e4m3\": [256], \"ue8m0\": [1], \"values\": [1]}", "256 is not a byte");
+    malformed_case("{\"block\": \"pkm\", \"query\": [1, 2], \"subkeys1\": [[1]], \"subkeys2\": [[1]], \"knn\": "
+                   "4611686018427387904, \"hits\": [[0, 1]]}",
+                   "do not fit each other");
     malformed_case("{\"block\": \"scone_longest_match\", \"max_order\": 2, \"set\": [[4294967303]], \"ids\": [7], "
                    "\"match\": [null]}",
                    "4294967303 does not fit 32 bits"); /* 2^32 + 7: cut to 32 bits it would match the 7 */
