@@ -115,6 +115,12 @@ class Addressing(Handle):
         return [Column(c.order, c.head, c.rows, c.base) for c in (layout.columns[i] for i in range(layout.n_columns))]
 
     @property
+    def halo(self) -> int:
+        """Positions before a shard that its windows look at: push them into a history() first. Not enough for the window
+        mode `skip`, which looks back any distance, and for random_row, which counts places from the start."""
+        return int(self._layout.window.max_order) - 1
+
+    @property
     def total_rows(self) -> int:
         return int(lib.og_addr_total_rows(self.pointer))
 

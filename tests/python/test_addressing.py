@@ -69,15 +69,15 @@ def test_streams_of_every_scheme_are_exact(address_cases, independent_cases, ste
 
 
 def test_shards_of_every_scheme_are_exact(address_cases, independent_cases):
-    """Any range of a stream, empty ones included, after its halo alone: the cells of the widest window before it."""
+    """Any range of a stream, empty ones included, after its halo alone."""
     rng = np.random.default_rng(1)
     for case in address_cases + [c for c in independent_cases if "scheme" in c]:
         with addressing_of(case) as addressing:
             columns, n = addressing.columns, len(case["ids"])
-            halo = 2 if case["scheme"] == "bigram_xor32" else max(c.order for c in columns) - 1  # it asks whether its pair is the first
+            assert addressing.halo == max(c.order for c in columns) - (case["scheme"] != "bigram_xor32")  # which asks whether a pair is the first
             for _ in range(6):
                 begin, end = np.sort(rng.integers(0, n + 1, 2))
-                first, history = max(begin - halo, 0), addressing.history()
+                first, history = max(begin - addressing.halo, 0), addressing.history()
                 if first == 0 and case.get("history_oldest_first"):
                     history.push(case["history_oldest_first"])
                 codes, starts = part_of(case, first, begin)
