@@ -346,7 +346,8 @@ ROWS = {"welm_knuth32": welm, "ott_mod": ott, "mojo_mod": mojo, "longcat_mod": l
 
 
 def address_case(rng, scheme):
-    config, n, routes = draw_config(rng, scheme), rng.randint(1, 40), rng.randint(1, 4)
+    # 256 positions are a block of the library's
+    config, n, routes = draw_config(rng, scheme), rng.randint(1, 40) if rng.random() < 0.9 else rng.randint(250, 600), rng.randint(1, 4)
     out = {"scheme": scheme, "config": config, "ids": draw_tokens(rng, scheme, config, n, routes)}
     if rng.random() < 0.7:
         out["doc_starts"] = [0] + sorted(rng.randint(0, n) for _ in range(rng.randint(0, 4)))

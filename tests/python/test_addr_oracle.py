@@ -18,17 +18,17 @@ def program(root):
     return path
 
 
-def verify(program, tmp_path, document):
+def verify(program, tmp_path, document, level=""):
     vectors, result = tmp_path / "vectors.json", tmp_path / "result.json"
     vectors.write_text(json.dumps(document))
-    run = subprocess.run([program, "verify", vectors, "--json", result], capture_output=True, text=True)
+    run = subprocess.run([program, "verify", vectors, "--json", result], capture_output=True, text=True, env=os.environ | {"OG_CPU": level})
     return run, json.loads(result.read_text()) if result.exists() else None
 
 
-@pytest.mark.parametrize("seed", range(11, 14))
-def test_every_scheme_equals_plain_integers(program, tmp_path, seed):
+@pytest.mark.parametrize("seed, level", [(11, "c"), (12, "avx2"), (13, "avx512")])
+def test_every_scheme_equals_plain_integers(program, tmp_path, seed, level):
     document = oracle_addr.document(seed, 40)
-    run, counts = verify(program, tmp_path, document)
+    run, counts = verify(program, tmp_path, document, level)
     assert run.returncode == 0, run.stderr
     assert counts["mismatches"] == 0 and counts["supported"] == counts["cases"] == len(document["cases"])
     assert counts["values"] > 10_000
