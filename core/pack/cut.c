@@ -9,6 +9,9 @@ enum { SHORT_FRAGMENT = 5 }; /* tokens: the highest order of the usual tables */
 typedef struct walk {
     og_cut *cut;
     int64_t capacity, room; /* tokens that still fit the pack which the open piece is for */
+    const og_documents *documents;
+    int64_t overlap; /* tokens of context that a piece begins with, at most */
+    int64_t clear;   /* context begins here at the earliest: behind the last image */
     int64_t doc, pos, pos3;
     int32_t truncate, stopped, number;
     og_piece piece; /* the open one; length 0: none */
@@ -42,6 +45,46 @@ static og_status add_range(walk *w, int64_t begin, int64_t n, og_error *err) {
     return OG_OK;
 }
 
+int64_t og_segment_after(const og_documents *d, int64_t doc, int64_t token) {
+    int64_t low = d->segment_offsets[doc], high = d->segment_offsets[doc + 1];
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (d->segments[middle].start + d->segments[middle].length <= token)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Begins a piece with the tokens before `begin` as its context: as many as are asked for and leave room for a unit,
+ * whole audio frames, nothing of an image. */
+static og_status repeat(walk *w, int64_t begin, int64_t unit, og_error *err) {
+    const og_documents *d = w->documents;
+    int64_t most = w->overlap < w->capacity - unit ? w->overlap : w->capacity - unit;
+    int64_t from = begin - most > w->clear ? begin - most : w->clear;
+    if (w->number == 0 || from >= begin) return OG_OK;
+    int64_t advance = begin - from, i = og_segment_after(d, w->doc, from);
+    for (; i < d->segment_offsets[w->doc + 1] && d->segments[i].start < begin; i++) {
+        const og_segment *s = &d->segments[i];
+        int64_t first = s->start, end = s->start + s->length < begin ? s->start + s->length : begin;
+        if (from > first) { /* into its frames: from the next whole one on */
+            first += (from - first + s->levels - 1) / s->levels * s->levels;
+            advance -= first - from;
+            from = first;
+        }
+        advance -= (end - first) - (end - first) / s->levels; /* the levels of a frame share its place */
+    }
+    if (from >= begin) return OG_OK;
+    w->pos -= begin - from;
+    w->pos3 -= advance;
+    OG_TRY(add_range(w, from, begin - from, err));
+    w->pos3 += advance;
+    w->piece.context = begin - from;
+    w->cut->context_tokens += begin - from;
+    return OG_OK;
+}
+
 /* The next `length` tokens, which may be cut at multiples of unit only; a unit advances pos3 by
  * `advance`. *kept: how many stay. */
 static og_status take(walk *w, int64_t begin, int64_t length, int64_t unit, int64_t advance, int64_t *kept,
@@ -57,6 +100,7 @@ static og_status take(walk *w, int64_t begin, int64_t length, int64_t unit, int6
             }
             OG_TRY(close_piece(w, err));
             w->room = w->capacity;
+            OG_TRY(repeat(w, begin, unit, err));
             continue;
         }
         OG_TRY(add_range(w, begin, n, err));
@@ -131,7 +175,10 @@ static og_status walk_document(walk *w, const og_documents *d, int64_t doc, cons
         OG_TRY(take(w, at, begin - at, 1, 1, &n, err)); /* markers before it */
         kept[OG_MARKER] += n;
         at = begin + span;
-        if (image && v->remove_images && span > w->capacity) continue;
+        if (image && v->remove_images && span > w->capacity) {
+            w->clear = at;
+            continue;
+        }
         int64_t unit = image ? span : s->levels;
         int64_t advance = image ? 2 + max64(s->rows, (int64_t)s->columns + s->row_end) : 1;
         if (unit > w->capacity)
@@ -141,6 +188,7 @@ static og_status walk_document(walk *w, const og_documents *d, int64_t doc, cons
                            (long long)d->origins[doc].shard, (long long)d->origins[doc].index, s->levels,
                            (long long)w->capacity);
         OG_TRY(take(w, begin, span, unit, advance, &n, err));
+        if (image) w->clear = at;
         if (image && n) {
             kept[OG_MARKER] += 2 + (s->row_end ? s->rows : 0);
             n -= 2 + (s->row_end ? s->rows : 0);
@@ -166,7 +214,7 @@ static og_status cut_document(walk *w, const og_documents *d, int64_t doc, const
     int64_t n_pieces = cut->n_pieces, n_ranges = cut->n_ranges;
     if (v.lost < 0) {
         w->doc = doc;
-        w->pos = w->pos3 = 0;
+        w->pos = w->pos3 = w->clear = 0;
         w->number = 0;
         w->stopped = 0;
         if (policy->method != OG_PACK_CONCAT || policy->long_doc != OG_LONG_FRAGMENT) w->room = w->capacity;
@@ -204,7 +252,7 @@ static og_status cut_document(walk *w, const og_documents *d, int64_t doc, const
     if (cut->n_pieces - n_pieces > 1) {
         cut->fragmented++;
         for (int64_t p = n_pieces; p < cut->n_pieces; p++)
-            cut->short_fragments += cut->pieces[p].length < SHORT_FRAGMENT;
+            cut->short_fragments += cut->pieces[p].length - cut->pieces[p].context < SHORT_FRAGMENT;
     }
     return OG_OK;
 }
@@ -227,15 +275,17 @@ static og_status check_balance(const og_cut *cut, og_error *err) {
     }
     int64_t in_pieces = 0;
     for (int64_t p = 0; p < cut->n_pieces; p++) in_pieces += cut->pieces[p].length;
-    if (in_pieces != cut->tokens.kept)
-        return og_fail(err, OG_EINTERNAL, "packing counters: %lld tokens kept, %lld in pieces",
-                       (long long)cut->tokens.kept, (long long)in_pieces);
+    if (in_pieces != cut->tokens.kept + cut->context_tokens)
+        return og_fail(err, OG_EINTERNAL, "packing counters: %lld tokens kept and %lld of context, %lld in pieces",
+                       (long long)cut->tokens.kept, (long long)cut->context_tokens, (long long)in_pieces);
     return OG_OK;
 }
 
 og_status og_cut_documents(const og_documents *documents, const og_pack_policy *policy, og_cut *out, og_error *err) {
     og_cut cut = {0};
     walk w = {.cut = &cut,
+              .documents = documents,
+              .overlap = policy->fragment_context == OG_FRAGMENT_CARRY ? policy->fragment_overlap : 0,
               .capacity = policy->capacity,
               .room = policy->capacity,
               .truncate = policy->long_doc == OG_LONG_TRUNCATE};

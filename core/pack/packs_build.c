@@ -22,7 +22,9 @@ static const og_key policy_keys[] = {
      "what happens to an image that no pack can hold: an error, or its document or it alone is "
      "left out"},
     {"fragment_context", OG_KEY_CHOICE, offsetof(og_pack_policy, fragment_context), "reset", 0, 0, "reset|carry",
-     "whether positions of a fragment start at 0 or go on"},
+     "whether a fragment begins anew, or its positions and windows go on from the one before"},
+    {"fragment_overlap", OG_KEY_I64, offsetof(og_pack_policy, fragment_overlap), "4", 0, OG_PACK_CAPACITY_MAX, NULL,
+     "carry: tokens of the fragment before, of weight 0, that a fragment begins with; n - 1 complete windows of n"},
     {"seed", OG_KEY_I64, offsetof(og_pack_policy, seed), "-1", -1, 9e15, NULL, "order of the packs; -1: as packed"},
     {0},
 };
@@ -38,6 +40,9 @@ static og_status check_policy(const og_pack_policy *p, og_error *err) {
     for (int i = 0; i < 4; i++)
         if (values[i] < 0 || values[i] > limits[i])
             return og_fail(err, OG_EINVAL, "pack.%s %d; it must be 0 .. %d", names[i], values[i], limits[i]);
+    if (p->fragment_overlap < 0 || (p->fragment_context == OG_FRAGMENT_CARRY && p->fragment_overlap > p->capacity / 2))
+        return og_fail(err, OG_EINVAL, "pack.fragment_overlap %lld; it must be 0 .. %lld, half of pack.capacity",
+                       (long long)p->fragment_overlap, (long long)p->capacity / 2);
     if (p->seed < -1) return og_fail(err, OG_EINVAL, "pack.seed %lld; it must be at least -1", (long long)p->seed);
     return OG_OK;
 }
@@ -49,24 +54,11 @@ static int64_t overlap(const og_segment *s, const og_range *r, int64_t *begin) {
     return end > *begin ? end - *begin : 0;
 }
 
-/* The first segment of the document that ends after `token`. */
-static int64_t segment_after(const og_documents *d, int64_t doc, int64_t token) {
-    int64_t low = d->segment_offsets[doc], high = d->segment_offsets[doc + 1];
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (d->segments[middle].start + d->segments[middle].length <= token)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static int64_t count_segments(const og_documents *d, const og_cut *cut, const og_piece *piece) {
     int64_t n = 0, begin;
     for (int64_t r = 0; r < piece->n_ranges; r++) {
         const og_range *range = &cut->ranges[piece->first_range + r];
-        for (int64_t s = segment_after(d, piece->doc, range->begin); s < d->segment_offsets[piece->doc + 1]; s++) {
+        for (int64_t s = og_segment_after(d, piece->doc, range->begin); s < d->segment_offsets[piece->doc + 1]; s++) {
             if (!overlap(&d->segments[s], range, &begin)) break;
             n++;
         }
@@ -88,7 +80,7 @@ static void lay_piece(og_packs *p, const og_documents *d, const og_cut *cut, con
         memcpy(p->column + t, d->column + from, (size_t)n * sizeof *p->column);
         memcpy(p->level + t, d->level + from, (size_t)n * sizeof *p->level);
         for (int64_t i = 0; i < n; i++) p->segment_id[t + i] = -1;
-        for (int64_t s = segment_after(d, piece->doc, range->begin); s < d->segment_offsets[piece->doc + 1]; s++) {
+        for (int64_t s = og_segment_after(d, piece->doc, range->begin); s < d->segment_offsets[piece->doc + 1]; s++) {
             int64_t length = overlap(&d->segments[s], range, &at);
             if (!length) break;
             int32_t id = (int32_t)(*segment - first_segment);
@@ -109,7 +101,7 @@ static void lay_piece(og_packs *p, const og_documents *d, const og_cut *cut, con
     }
     for (int64_t i = begin; i < t; i++) {
         p->doc_id[i] = (int32_t)number;
-        p->loss_weight[i] = i == begin ? 0.0f : 1.0f;
+        p->loss_weight[i] = i - begin < (piece->context ? piece->context : 1) ? 0.0f : 1.0f;
     }
 }
 
@@ -203,14 +195,16 @@ static og_status count(og_packs *p, const og_documents *d, const og_cut *cut, co
     n += (size_t)tally_json(json + n, sizeof json - n, "documents", &cut->documents, 0);
     n += (size_t)tally_json(json + n, sizeof json - n, "tokens", &cut->tokens, 1);
     n += (size_t)tally_json(json + n, sizeof json - n, "images", &cut->images, 0);
-    n += (size_t)snprintf(
-        json + n, sizeof json - n,
-        "\"kept_tokens\":{\"text\":%" PRId64 ",\"image\":%" PRId64 ",\"audio\":%" PRId64 ",\"marker\":%" PRId64
-        ",\"pad\":%" PRId64 "},\"fragmented\":%" PRId64 ",\"pieces\":%" PRId64 ",\"short_fragments\":%" PRId64
-        ",\"capacity\":%" PRId64 ",\"method\":\"%s\",\"bins\":%" PRId64 ",\"lower_bound\":%" PRId64 ",\"fill\":%.17g}}",
-        cut->kept_tokens[OG_TEXT], cut->kept_tokens[OG_IMAGE], cut->kept_tokens[OG_AUDIO], cut->kept_tokens[OG_MARKER],
-        plan->n_bins * policy->capacity - cut->tokens.kept, cut->fragmented, cut->n_pieces, cut->short_fragments,
-        policy->capacity, methods[policy->method], plan->n_bins, plan->lower_bound, plan->fill);
+    n += (size_t)snprintf(json + n, sizeof json - n,
+                          "\"kept_tokens\":{\"text\":%" PRId64 ",\"image\":%" PRId64 ",\"audio\":%" PRId64
+                          ",\"marker\":%" PRId64 ",\"context\":%" PRId64 ",\"pad\":%" PRId64 "},\"fragmented\":%" PRId64
+                          ",\"pieces\":%" PRId64 ",\"short_fragments\":%" PRId64 ",\"capacity\":%" PRId64
+                          ",\"method\":\"%s\",\"bins\":%" PRId64 ",\"lower_bound\":%" PRId64 ",\"fill\":%.17g}}",
+                          cut->kept_tokens[OG_TEXT], cut->kept_tokens[OG_IMAGE], cut->kept_tokens[OG_AUDIO],
+                          cut->kept_tokens[OG_MARKER], cut->context_tokens,
+                          plan->n_bins * policy->capacity - cut->tokens.kept - cut->context_tokens, cut->fragmented,
+                          cut->n_pieces, cut->short_fragments, policy->capacity, methods[policy->method], plan->n_bins,
+                          plan->lower_bound, plan->fill);
     og_config *own = NULL;
     OG_TRY(og_config_from_json(json, (int64_t)n, "packing counters", &own, err));
     if (!d->counters) {

@@ -64,6 +64,8 @@ static og_status read_tree(const char *path, const og_config *root, og_table_ind
     if (strcmp(format, "omnigram.table-index/1") != 0)
         return og_fail(err, OG_EFORMAT, "%s: format '%.40s', this build reads 'omnigram.table-index/1'", path, format);
     OG_TRY(og_config_i64(og_config_get(root, "generation"), &index->generation, err));
+    if (index->generation < 0 || index->generation > INT64_C(1) << 62)
+        return og_fail(err, OG_EFORMAT, "%s: generation %lld: must be in 0..2^62", path, (long long)index->generation);
     const og_config *shards = og_config_get(root, "shards");
     int64_t n = og_config_kind(shards) == OG_CONFIG_LIST ? og_config_size(shards) : 0;
     if (n < 1 || n > 99999) return og_fail(err, OG_EFORMAT, "%s: %lld shards: must be in 1..99999", path, (long long)n);

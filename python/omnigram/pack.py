@@ -237,7 +237,8 @@ class Packs(Handle):
 
     @classmethod
     def build(cls, documents: Documents, policy: Mapping[str, Any] | None = None, **keys: Any) -> Packs:
-        """Policy keys: capacity, method, long_doc (error | drop | truncate | fragment), image, fragment_context, seed."""
+        """Policy keys: capacity, method, long_doc (error | drop | truncate | fragment), image, fragment_context,
+        fragment_overlap, seed."""
         config = as_config({**(policy or {}), **keys})
         struct = ffi.new("og_pack_policy *")
         call(lib.og_config_read, config.pointer, lib.og_pack_policy_keys(), struct)

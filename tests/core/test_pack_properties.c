@@ -36,7 +36,7 @@ static void random_line(char *out, size_t room, int64_t docs) {
 /* Tokens that this piece must hold: the document from `offset` on, with images that no pack can
  * hold left out if the policy says so. */
 static void check_piece(const og_documents *d, const og_pack *pack, int64_t i, int64_t doc, int64_t capacity,
-                        int32_t drop_image) {
+                        int32_t drop_image, int32_t *seen, int32_t *learnt) {
     int64_t from = d->offsets[doc] + pack->origin[i].offset, begin = pack->cu_seqlens[i], end = pack->cu_seqlens[i + 1];
     for (int64_t t = begin; t < end; t++, from++) {
         for (int64_t s = d->segment_offsets[doc]; drop_image && s < d->segment_offsets[doc + 1]; s++) {
@@ -46,6 +46,8 @@ static void check_piece(const og_documents *d, const og_pack *pack, int64_t i, i
                 from += image->length + 2;
         }
         CHECK(from < d->offsets[doc + 1]);
+        seen[from]++;
+        learnt[from] += pack->loss_weight[t] > 0;
         CHECK(pack->tokens[t] == d->tokens[from] && pack->modality[t] == d->modality[from] &&
               pack->row[t] == d->row[from] && pack->level[t] == d->level[from]);
         CHECK((pack->segment_id[t] < 0) == (d->segment[from] < 0));
@@ -62,7 +64,7 @@ static void check_piece(const og_documents *d, const og_pack *pack, int64_t i, i
     }
 }
 
-static int64_t n_packs, n_refused;
+static int64_t n_packs, n_refused, n_repeated;
 
 static void check_build(const og_documents *d, const og_pack_policy *policy) {
     og_packs *packs;
@@ -83,8 +85,10 @@ static void check_build(const og_documents *d, const og_pack_policy *policy) {
         n_refused++;
         return;
     }
-    int64_t tokens = 0, images = 0, whole = 0, part = 0, *got = calloc((size_t)d->n_docs + 1, sizeof *got),
-            *pieces = calloc((size_t)d->n_docs + 1, sizeof *pieces);
+    int32_t *seen = calloc((size_t)d->n_tokens + 1, sizeof *seen), *learnt = calloc((size_t)d->n_tokens + 1, 4);
+    CHECK(seen && learnt);
+    int64_t tokens = 0, repeated = 0, images = 0, whole = 0, part = 0,
+            *got = calloc((size_t)d->n_docs + 1, sizeof *got), *pieces = calloc((size_t)d->n_docs + 1, sizeof *pieces);
     for (int64_t p = 0; p < og_packs_count(packs); p++) {
         og_pack pack;
         CHECK_OK(og_packs_get(packs, p, &pack, &err));
@@ -93,10 +97,7 @@ static void check_build(const og_documents *d, const og_pack_policy *policy) {
         for (int64_t i = 0; i < pack.n_docs; i++) {
             int64_t doc = 0;
             while (d->origins[doc].index != pack.origin[i].index) doc++;
-            check_piece(d, &pack, i, doc, policy->capacity, policy->image == OG_IMAGE_DROP_IMAGE);
-            int64_t n = pack.cu_seqlens[i + 1] - pack.cu_seqlens[i];
-            tokens += n;
-            got[doc] += n;
+            check_piece(d, &pack, i, doc, policy->capacity, policy->image == OG_IMAGE_DROP_IMAGE, seen, learnt);
             pieces[doc]++;
             int32_t first = pack.pos[pack.cu_seqlens[i]];
             CHECK(policy->fragment_context == OG_FRAGMENT_CARRY && pack.origin[i].offset > 0
@@ -106,7 +107,20 @@ static void check_build(const og_documents *d, const og_pack_policy *policy) {
         for (int64_t s = 0; s < pack.n_segments; s++) images += pack.segments[s].modality == OG_IMAGE;
         n_packs++;
     }
+    int64_t carried = policy->fragment_context == OG_FRAGMENT_CARRY ? policy->fragment_overlap : 0;
     for (int64_t i = 0; i < d->n_docs; i++) {
+        int32_t has_image = 0;
+        for (int64_t s = d->segment_offsets[i]; s < d->segment_offsets[i + 1]; s++)
+            has_image |= d->segments[s].modality == OG_IMAGE || d->segments[s].levels > carried;
+        for (int64_t t = d->offsets[i]; t < d->offsets[i + 1]; t++) {
+            got[i] += seen[t] > 0;
+            tokens += seen[t] > 0;
+            repeated += seen[t] > 1 ? seen[t] - 1 : 0;
+            CHECK(learnt[t] <= 1 && learnt[t] <= seen[t]);
+            if (!carried) CHECK(seen[t] <= 1);
+            if (carried && !has_image && seen[t] && policy->capacity > 4 * (carried + 2))
+                CHECK(learnt[t] == (t > d->offsets[i])); /* with context, all but the first token is a target */
+        }
         whole += got[i] == d->offsets[i + 1] - d->offsets[i];
         part += got[i] > 0 && got[i] < d->offsets[i + 1] - d->offsets[i];
         if (policy->long_doc != OG_LONG_FRAGMENT) CHECK(pieces[i] <= 1);
@@ -116,6 +130,8 @@ static void check_build(const og_documents *d, const og_pack_policy *policy) {
     CHECK(balanced(packs, "tokens") == d->n_tokens);
     CHECK(counter(packs, "packing.tokens.kept") == tokens && counter(packs, "packing.images.kept") == images &&
           counter(packs, "packing.images.cut") == 0);
+    CHECK(counter(packs, "packing.kept_tokens.context") == repeated && (carried || !repeated));
+    n_repeated += repeated;
     CHECK(counter(packs, "packing.documents.kept") == whole && counter(packs, "packing.documents.cut") == part);
     CHECK(counter(packs, "packing.bins") == og_packs_count(packs) &&
           counter(packs, "packing.lower_bound") <= og_packs_count(packs));
@@ -124,6 +140,8 @@ static void check_build(const og_documents *d, const og_pack_policy *policy) {
           tokens);
     if (policy->long_doc == OG_LONG_FRAGMENT && policy->image == OG_IMAGE_ATOMIC)
         CHECK(tokens == d->n_tokens); /* nothing is lost */
+    free(seen);
+    free(learnt);
     free(got);
     free(pieces);
     og_packs_free(packs);
@@ -142,6 +160,7 @@ static void test_every_capacity(void) {
                                          .method = (int32_t)below(4),
                                          .image = (int32_t)below(3),
                                          .fragment_context = (int32_t)below(2),
+                                         .fragment_overlap = below(2) ? below(capacity / 2 + 1) : 0,
                                          .seed = below(2) - 1};
                 check_build(d, &policy);
             }
@@ -183,7 +202,7 @@ int main(void) {
     test_concat_fills();
     test_every_capacity();
     printf("%lld packs checked, %lld builds refused\n", (long long)n_packs, (long long)n_refused);
-    CHECK(n_packs > 100000 && n_refused > 1000);
+    CHECK(n_packs > 100000 && n_refused > 1000 && n_repeated > 10000);
     CHECK(og_alloc_count() == 0);
     return 0;
 }

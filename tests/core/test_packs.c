@@ -115,6 +115,45 @@ static void test_continued_positions(void) {
     og_packs_free(p);
 }
 
+/* A carried fragment begins with the last tokens of the one before, at weight 0: its own first token is a target too.
+ */
+static void test_fragments_with_context(void) {
+    og_pack_policy policy = {.capacity = 5,
+                             .method = OG_PACK_CONCAT,
+                             .long_doc = OG_LONG_FRAGMENT,
+                             .fragment_context = OG_FRAGMENT_CARRY,
+                             .fragment_overlap = 2};
+    og_packs *p = build("t6 | t1", 0, policy);
+    og_pack a = get(p, 0), b = get(p, 1);
+    CHECK(og_packs_count(p) == 3 && a.n_docs == 1 && b.n_docs == 1);
+    SAME(b.pos, 3, 4, 5, 6, 7);
+    SAME(b.loss_weight, 0, 0, 1, 1, 1);
+    CHECK(!memcmp(b.tokens, a.tokens + 3, 2 * sizeof *b.tokens) && b.continues[0] == 1);
+    CHECK(b.origin[0].offset == 3 && b.origin[0].length == 5 && counter(p, "packing.kept_tokens.context") == 2);
+    CHECK(counter(p, "packing.kept_tokens.pad") == 2 && counter(p, "packing.tokens.kept") == 11);
+    og_packs_free(p);
+    policy.capacity = 8; /* whole frames only: one of three codes, though four tokens were asked for */
+    policy.fragment_overlap = 4;
+    p = build("a4x3", 0, policy);
+    a = get(p, 0), b = get(p, 1);
+    og_pack c = get(p, 2);
+    CHECK(og_packs_count(p) == 3 && a.n_valid == 8 && b.n_valid == 6 && c.n_valid == 8);
+    SAME(b.loss_weight, 0, 0, 0, 1, 1, 1);
+    SAME(c.loss_weight, 0, 0, 0, 1, 1, 1, 1, 1);
+    CHECK(!memcmp(b.tokens, a.tokens + 5, 3 * sizeof *b.tokens) &&
+          !memcmp(c.tokens, b.tokens + 3, 3 * sizeof *b.tokens));
+    CHECK(b.pos[0] == 5 && b.pos3[0] == 3 && c.pos[0] == 8 && c.pos3[0] == 4);
+    og_packs_free(p);
+    policy.capacity = 12; /* nothing of an image */
+    policy.fragment_overlap = 6;
+    p = build("t2 i2x2 t1 t8", 0, policy);
+    a = get(p, 0), b = get(p, 1);
+    CHECK(a.n_valid == 12 && a.tokens[8] == og_packs_ids(p)->base[OG_MARKER] + OG_MARK_IMAGE_END);
+    SAME(b.loss_weight, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1);
+    CHECK(b.pos[0] == 9 && !memcmp(b.tokens, a.tokens + 9, 3 * sizeof *b.tokens));
+    og_packs_free(p);
+}
+
 static void test_pos3_as_alone(void) {
     og_packs *together = build("i2x2 t2 | i1x3 t1", 0, (og_pack_policy){.capacity = 64, .method = OG_PACK_CONCAT});
     og_packs *alone = build("i2x2 t2 | i1x3 t1", 0, (og_pack_policy){.capacity = 64, .method = OG_PACK_NONE});
@@ -330,12 +369,19 @@ static void test_builder_errors(void) {
 static void test_policy_keys(void) {
     og_config *config;
     og_pack_policy policy;
-    const char *text = "{capacity: 512, method: first_fit, long_doc: fragment, fragment_context: carry}";
+    const char *text =
+        "{capacity: 512, method: first_fit, long_doc: fragment, fragment_context: carry, fragment_overlap: 9}";
     CHECK_OK(og_config_from_yaml(text, (int64_t)strlen(text), "pack.yaml", &config, &err));
     CHECK_OK(og_config_read(config, og_pack_policy_keys(), &policy, &err));
     CHECK(policy.capacity == 512 && policy.method == OG_PACK_FIRST_FIT && policy.long_doc == OG_LONG_FRAGMENT &&
-          policy.image == OG_IMAGE_ATOMIC && policy.fragment_context == OG_FRAGMENT_CARRY && policy.seed == -1);
+          policy.image == OG_IMAGE_ATOMIC && policy.fragment_context == OG_FRAGMENT_CARRY &&
+          policy.fragment_overlap == 9 && policy.seed == -1);
     og_config_free(config);
+    og_documents *d = make_documents("t9", 0);
+    og_packs *p;
+    policy.capacity = 16;
+    CHECK_FAILS(og_packs_build(d, &policy, &p, &err), OG_EINVAL, "pack.fragment_overlap 9; it must be 0 .. 8");
+    og_documents_free(d);
     text = "{capacity: 512, long_dok: drop}";
     CHECK_OK(og_config_from_yaml(text, (int64_t)strlen(text), "pack.yaml", &config, &err));
     CHECK_FAILS(og_config_read(config, og_pack_policy_keys(), &policy, &err), OG_EINVAL, "long_doc");
@@ -401,6 +447,7 @@ int main(void) {
     test_audio_levels();
     test_positions_restart();
     test_continued_positions();
+    test_fragments_with_context();
     test_pos3_as_alone();
     test_no_boundary_from_a_token();
     test_all_documents_empty();

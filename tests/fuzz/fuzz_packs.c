@@ -46,8 +46,12 @@ static void pack_again(const og_documents *documents) {
     if (documents->n_tokens > 65536) return;
     for (int64_t capacity = 1; capacity <= 4096; capacity *= 8) {
         og_packs *packs;
-        og_pack_policy policy = {
-            .capacity = capacity, .long_doc = OG_LONG_FRAGMENT, .image = OG_IMAGE_DROP_IMAGE, .seed = 3};
+        og_pack_policy policy = {.capacity = capacity,
+                                 .long_doc = OG_LONG_FRAGMENT,
+                                 .image = OG_IMAGE_DROP_IMAGE,
+                                 .fragment_context = OG_FRAGMENT_CARRY,
+                                 .fragment_overlap = capacity / 4,
+                                 .seed = 3};
         if (og_packs_build(documents, &policy, &packs, &err) != OG_OK)
             continue; /* an audio frame longer than the pack */
         for (int64_t i = 0; i < og_packs_count(packs); i++) {

@@ -86,7 +86,8 @@ def test_fragments_may_go_on_beyond_the_capacity():
     """Positions of a carried fragment are those of its document, 40 of it in packs of 16. Rotary attention knows distances only, so
     its losses are those of fragments that begin at 0, and a fragment of one token is one that can be read."""
     long = texts(39, 15, 13)
-    carried, reset = (omnigram.Packs.build(long, capacity=16, long_doc="fragment", fragment_context=c) for c in ("carry", "reset"))
+    carried, reset = (omnigram.Packs.build(long, capacity=16, long_doc="fragment", fragment_context=c, fragment_overlap=0)
+                      for c in ("carry", "reset"))
     assert max(int(p.pos.max()) for p in carried) == 40 and max(int(p.pos.max()) for p in reset) == 15
     found, wanted = {}, {}
     with Trainer(config(memory={"rows": "normal"}), carried) as trainer:

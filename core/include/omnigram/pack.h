@@ -111,7 +111,8 @@ OG_API og_status og_documents_check(const og_documents *documents, og_error *err
  * counted. */
 enum { OG_LONG_ERROR = 0, OG_LONG_DROP = 1, OG_LONG_TRUNCATE = 2, OG_LONG_FRAGMENT = 3 };
 enum { OG_IMAGE_ATOMIC = 0 /* an error */, OG_IMAGE_DROP_DOC = 1, OG_IMAGE_DROP_IMAGE = 2 };
-enum { OG_FRAGMENT_RESET = 0, OG_FRAGMENT_CARRY = 1 /* positions go on from the fragment before */ };
+/* A fragment begins anew, or its positions go on from the one before and it begins with that one's last tokens. */
+enum { OG_FRAGMENT_RESET = 0, OG_FRAGMENT_CARRY = 1 };
 /* best-fit decreasing; first-fit; in reading order (documents are cut where a pack is full if long_doc is fragment,
  * else they begin the next pack); one document a pack */
 enum { OG_PACK_BEST_FIT = 0, OG_PACK_FIRST_FIT = 1, OG_PACK_CONCAT = 2, OG_PACK_NONE = 3 };
@@ -121,7 +122,10 @@ typedef struct og_pack_policy {
     int32_t long_doc; /* OG_LONG_* */
     int32_t image;    /* OG_IMAGE_* */
     int32_t fragment_context;
-    int64_t seed; /* order of the packs; -1: as packed */
+    int64_t fragment_overlap; /* carry: as many tokens of the fragment before, of weight 0, begin a fragment (whole
+                                 audio frames, nothing of an image, at most half of the capacity): n - 1 of them
+                                 complete the windows of n. 0: only positions go on */
+    int64_t seed;             /* order of the packs; -1: as packed */
 } og_pack_policy;
 OG_API const og_key *og_pack_policy_keys(void); /* for og_config_read into og_pack_policy */
 
@@ -151,7 +155,8 @@ typedef struct og_pack {
      * image's codes share one time p and have (p, p + row, p + column), its row ends column = columns; what follows it
      * goes on at p + the larger side (M-RoPE, arXiv 2409.12191 section 2.1) */
     const int32_t *pos3;
-    const float *loss_weight;            /* [T] of predicting tokens[t]; 0 at each document's first token and at pads */
+    const float *loss_weight;            /* [T] of predicting tokens[t]; 0 at each document's first token, at a
+                                            fragment's context and at pads */
     const int8_t *modality;              /* [T] pad: OG_MARKER */
     const int32_t *segment_id;           /* [T] into segments, -1 */
     const int32_t *row, *column, *level; /* [T], -1 */
