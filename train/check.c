@@ -2,6 +2,7 @@
 #include "memory.h"
 
 #include <omnigram/file.h>
+#include <omnigram/memory.h>
 
 #include <jansson.h>
 #include <stdio.h>
@@ -22,17 +23,15 @@ static og_status check_load(const og_memory_options *o, og_error *err) {
 }
 
 /* {NAME: {rows, dim, columns, bytes}} of the tables. A store takes no memory before it is touched, and refuses what
- * cannot fit. */
-static og_status describe(const og_table_set *set, const og_memory_options *options, json_t *tables, int64_t *bytes,
-                          og_error *err) {
+ * cannot fit beside those that are there. */
+static og_status describe_in(og_store **stores, const og_table_set *set, const og_memory_options *options,
+                             json_t *tables, int64_t *bytes, og_error *err) {
     for (int32_t i = 0; i < og_table_set_count(set); i++) {
         const og_table_info *info = og_table_set_info(set, i);
         og_store_options o = og_memory_store_options(options, info);
-        og_store *store = NULL;
-        og_status status = og_store_new(&o, &store, err);
+        og_status status = og_store_new(&o, &stores[i], err);
         if (status != OG_OK) return og_fail_at(err, status, "table %s", info->name);
-        int64_t own = og_store_rows(store) * og_store_row_bytes(store);
-        og_store_free(store);
+        int64_t own = og_store_rows(stores[i]) * og_store_row_bytes(stores[i]);
         *bytes += own;
         if (json_object_set_new(tables, info->name,
                                 json_pack("{s:I,s:I,s:i,s:I}", "rows", (json_int_t)info->rows, "dim",
@@ -41,6 +40,17 @@ static og_status describe(const og_table_set *set, const og_memory_options *opti
             return og_fail(err, OG_ENOMEM, "check: no memory");
     }
     return OG_OK;
+}
+
+static og_status describe(const og_table_set *set, const og_memory_options *options, json_t *tables, int64_t *bytes,
+                          og_error *err) {
+    int32_t n = og_table_set_count(set);
+    og_store **stores = og_alloc_zero(n, sizeof *stores);
+    if (!stores) return og_fail(err, OG_ENOMEM, "check: no memory");
+    og_status status = describe_in(stores, set, options, tables, bytes, err);
+    for (int32_t i = 0; i < n; i++) og_store_free(stores[i]);
+    og_release(stores);
+    return status;
 }
 
 static og_status against_packs(const og_config *merged, const og_all_options *o, const og_packs *packs, json_t *root,

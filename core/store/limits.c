@@ -2,12 +2,17 @@
 #include "store/limits.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+
+static _Atomic int64_t promised[2]; /* to anonymous and shared stores that live */
+
+void og_limits_promise(int64_t bytes, int32_t shared) { atomic_fetch_add(&promised[shared != 0], bytes); }
 
 /* The first bytes of a small kernel file, zero-terminated; 0 when it cannot be read. */
 static int64_t read_text(const char *path, char *text, size_t size) {
@@ -77,7 +82,7 @@ static int64_t group_room(const char *mount, const char *group, const char *max,
 
 void og_limits_read(const char *root, og_limits *out) {
     char path[600], text[8192];
-    *out = (og_limits){INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+    *out = (og_limits){INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, 0, 0};
     snprintf(path, sizeof path, "%s/proc/meminfo", root);
     if (read_text(path, text, sizeof text) > 0) {
         int64_t available = field_bytes(text, "MemAvailable:");
@@ -103,11 +108,19 @@ void og_limits_read(const char *root, og_limits *out) {
             if (room < out->group_bytes) out->group_bytes = room;
         }
     }
-    int64_t locked = 0, mapped = 0;
+    int64_t locked = 0, mapped = 0, resident[2] = {0};
     snprintf(path, sizeof path, "%s/proc/self/status", root);
     if (read_text(path, text, sizeof text) > 0) {
         locked = field_bytes(text, "VmLck:");
         mapped = field_bytes(text, "VmSize:");
+        resident[0] = field_bytes(text, "RssAnon:");
+        resident[1] = field_bytes(text, "RssShmem:");
+    }
+    /* resident memory that is not of stores hides as much that is promised: never too strict */
+    for (int shared = 0; shared < 2; shared++) {
+        int64_t left = atomic_load(&promised[shared]) - resident[shared];
+        if (left > 0) out->promised_bytes += left;
+        if (left > 0 && shared) out->promised_shared = left;
     }
     struct rlimit limit;
     if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && geteuid() != 0) {
@@ -127,16 +140,26 @@ int64_t og_limits_free(const char *path) {
 }
 
 og_status og_limits_check(const og_limits *limits, int64_t bytes, int32_t lock, const char *what, og_error *err) {
+    int64_t group = limits->group_bytes, available = limits->available_bytes;
+    char promise[100] = "";
+    if (limits->promised_bytes) {
+        if (group != INT64_MAX) group = group > limits->promised_bytes ? group - limits->promised_bytes : 0;
+        if (available != INT64_MAX)
+            available = available > limits->promised_bytes ? available - limits->promised_bytes : 0;
+        snprintf(promise, sizeof promise, ", less %lld promised to its other tables",
+                 (long long)limits->promised_bytes);
+    }
     const struct {
         int64_t room;
-        const char *name;
-    } all[] = {{limits->group_bytes, "left in the memory limit of its control group"},
-               {limits->available_bytes, "available on the machine (MemAvailable)"},
-               {limits->address_bytes, "left of its address space (RLIMIT_AS)"},
-               {lock == 1 ? limits->lock_bytes : INT64_MAX, "left to lock (RLIMIT_MEMLOCK; raise it with ulimit -l)"}};
+        const char *name, *less;
+    } all[] = {
+        {group, "left in the memory limit of its control group", promise},
+        {available, "available on the machine (MemAvailable)", promise},
+        {limits->address_bytes, "left of its address space (RLIMIT_AS)", ""},
+        {lock == 1 ? limits->lock_bytes : INT64_MAX, "left to lock (RLIMIT_MEMLOCK; raise it with ulimit -l)", ""}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (bytes > all[i].room)
-            return og_fail(err, OG_ENOMEM, "%s needs %lld bytes, this process has %lld bytes %s", what,
-                           (long long)bytes, (long long)all[i].room, all[i].name);
+            return og_fail(err, OG_ENOMEM, "%s needs %lld bytes, this process has %lld bytes %s%s", what,
+                           (long long)bytes, (long long)all[i].room, all[i].name, all[i].less);
     return OG_OK;
 }

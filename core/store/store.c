@@ -91,7 +91,11 @@ og_status og_store_new(const og_store_options *options, og_store **out, og_error
         int64_t bytes = record.bytes * options->rows;
         status = options->backing == OG_BACK_SHARED ? og_store_map_shared(store, options, bytes, err)
                                                     : og_store_map_anonymous(store, options, bytes, err);
-        if (status == OG_OK) lay_out(store);
+        if (status == OG_OK) {
+            lay_out(store);
+            store->promised = bytes;
+            og_limits_promise(bytes, options->backing == OG_BACK_SHARED);
+        }
     }
     if (status != OG_OK) {
         og_store_free(store);

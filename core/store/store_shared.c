@@ -117,10 +117,10 @@ og_status og_store_map_shared(og_store *store, const og_store_options *options, 
     snprintf(what, sizeof what, "shared store %s of %lld rows x %lld bytes", path, (long long)store->rows,
              (long long)store->record.bytes);
     OG_TRY(og_limits_check(&limits, bytes, options->lock, what, err));
-    int64_t room = og_limits_free("/dev/shm");
+    int64_t room = og_limits_free("/dev/shm") - limits.promised_shared;
     if (bytes + HEADER_BYTES > room)
-        return og_fail(err, OG_ENOMEM, "%s needs %lld bytes, /dev/shm has %lld free", what,
-                       (long long)(bytes + HEADER_BYTES), (long long)room);
+        return og_fail(err, OG_ENOMEM, "%s needs %lld bytes, /dev/shm has %lld free and not promised", what,
+                       (long long)(bytes + HEADER_BYTES), (long long)(room > 0 ? room : 0));
     store->name = og_copy_string(path);
     if (!store->name) return og_fail(err, OG_ENOMEM, "no memory for the name of a store");
     OG_TRY(create(path, &store->descriptor, err));
@@ -182,6 +182,7 @@ og_status og_store_join_shared(og_store *store, const char *name, og_error *err)
 }
 
 void og_store_unmap(og_store *store) {
+    og_limits_promise(-store->promised, store->backing == OG_BACK_SHARED);
     if (store->reserved) munmap(store->reserved, (size_t)store->reserved_bytes);
     if (store->descriptor >= 0) {
         if (store->owner == (int32_t)getpid() && names_it(store->name, store->descriptor))

@@ -34,7 +34,7 @@ from .pack import (
     pack_lengths,
 )
 from .pool import Pool
-from .table import RowOptimizer, Table
+from .table import Exchange, RowOptimizer, Table
 from .table_file import TableFile, TableHeader, TableIdentity, open_table, save_table
 from .table_set import TableInfo, TableSet, stencils
 from .tokenizer import Tokenizer
@@ -42,7 +42,7 @@ from .tokenizer import Tokenizer
 __version__ = version()
 
 __all__ = [
-    "AUDIO", "AddressResult", "Addressing", "Codebook", "Column", "Config", "Documents", "DocumentsBuilder",
+    "AUDIO", "AddressResult", "Addressing", "Codebook", "Column", "Config", "Documents", "DocumentsBuilder", "Exchange",
     "FileError", "FormatError", "History", "IMAGE", "Ids", "InvalidError", "InvalidTypeError", "Lookup", "MARKER", "MODALITIES",
     "Modality", "OmnigramError", "OutOfMemoryError", "Pack", "Packs", "Plan", "Pool", "Prepared", "ROW_NONE",
     "RowOptimizer", "SPLITS", "TEXT", "Table", "TableFile", "TableHeader", "TableIdentity", "TableInfo", "TableSet",

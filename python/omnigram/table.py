@@ -88,10 +88,7 @@ class Table(Handle):
 
     def write(self, rows: ArrayLike, values: ArrayLike) -> None:
         """Rounds values float32 [n, dim] into rows [n]."""
-        rows = as_array(rows, np.int64, "rows", 1)
-        values = as_array(values, np.float32, "values", 2)
-        if values.shape != (rows.shape[0], self.dim):
-            raise invalid(f"values: shape {values.shape} where {(rows.shape[0], self.dim)} is needed")
+        rows, values = _batch(self, rows, values, "values")
         self._check_writable()
         call(lib.og_store_write, self.pointer, pointer_to(rows, "int64_t *"), rows.shape[0], pointer_to(values, "float *"))
 
@@ -108,6 +105,23 @@ class Table(Handle):
         self._check_writable()
         call(lib.og_store_fill, self.pointer, as_int(seed, "seed", U64), as_float(scale, "scale"), pool_pointer(pool))
         return self
+
+    def add(self, rows: ArrayLike, deltas: ArrayLike, pool: Pool | None = None) -> None:
+        """Adds deltas float32 [n, dim] to rows [n] (ROW_NONE is skipped), each value atomically: of processes that share
+        the table and do this at once none loses an addition; their order is free. Types without scales only."""
+        rows, deltas = _batch(self, rows, deltas, "deltas")
+        self._check_writable()
+        call(lib.og_update_delta, self.pointer, pointer_to(rows, "int64_t *"), rows.shape[0],
+             pointer_to(deltas, "float *"), self.dim, pool_pointer(pool))
+
+    def norm2(self, rows: ArrayLike, grads: ArrayLike, pool: Pool | None = None) -> float:
+        """Sum of squares of the gradients float32 [n, dim], summed per row [n] first: this table's part of a global norm.
+        RowOptimizer.apply's grad_scale then clips. The same bits for any pool."""
+        rows, grads = _batch(self, rows, grads, "grads")
+        out = ffi.new("double *")
+        call(lib.og_update_norm2, self.pointer, pointer_to(rows, "int64_t *"), rows.shape[0], pointer_to(grads, "float *"),
+             self.dim, pool_pointer(pool), out)
+        return float(out[0])
 
     def tensor(self) -> Tensor:
         """The values [rows, dim] in place (strided by row_bytes), for f32, bf16 and f16; DLPack without a copy."""
@@ -142,6 +156,15 @@ class Table(Handle):
         return "Table(closed)" if self.closed else f"Table(rows={self.rows}, dim={self.dim}, dtype={self.dtype})"
 
 
+def _batch(table: Table, rows: ArrayLike, values: ArrayLike, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Rows [n] and float32 values [n, dim] of a table, checked."""
+    instance(table, Table, "table")
+    rows, values = as_array(rows, np.int64, "rows", 1), as_array(values, np.float32, name, 2)
+    if values.shape != (rows.shape[0], table.dim):
+        raise invalid(f"{name}: shape {values.shape} where {(rows.shape[0], table.dim)} is needed")
+    return rows, values
+
+
 class RowOptimizer:
     """A row-sparse optimiser: kind sgd, adagrad_row, adam or rmsprop; options are og_update_options' (lr, eps ...)."""
 
@@ -160,20 +183,45 @@ class RowOptimizer:
             setattr(self._options, key, as_int(value, key, U64) if whole else as_float(value, key))
 
     def state(self, dim: int) -> int:
-        """f32 values of state that a row of dim values needs (Table's `state`)."""
-        return int(lib.og_update_state(self._KINDS[self.kind], as_int(dim, "dim")))
+        """f32 values of state that a row of dim values needs (Table's `state`), with the step that decay keeps."""
+        kept = self._options.decay > 0 and self.kind != "adam"
+        return int(lib.og_update_state(self._KINDS[self.kind], as_int(dim, "dim"))) + kept
 
     def apply(self, table: Table, rows: ArrayLike, grads: ArrayLike, *, step: int, grad_scale: float = 1.0, pool: Pool | None = None) -> None:
         """grads float32 [n, dim] of rows [n] (ROW_NONE is skipped) are summed per row in order and applied once.
 
         step counts from 1. Other rows do not change by a bit; the same bits for any pool.
         """
-        instance(table, Table, "table")
-        rows = as_array(rows, np.int64, "rows", 1)
-        grads = as_array(grads, np.float32, "grads", 2)
-        if grads.shape != (rows.shape[0], table.dim):
-            raise invalid(f"grads: shape {grads.shape} where {(rows.shape[0], table.dim)} is needed")
+        rows, grads = _batch(table, rows, grads, "grads")
         table._check_writable()
         call(lib.og_update_apply, table.pointer, self._options, pointer_to(rows, "int64_t *"), rows.shape[0],
              pointer_to(grads, "float *"), table.dim, as_float(grad_scale, "grad_scale"), as_int(step, "step"),
              pool_pointer(pool))
+
+
+class Exchange(Handle):
+    """Exact updates of one shared table by the `world` processes of a machine that step together.
+
+    Rank 0 makes the meeting place of this name, the others wait for it up to a minute, and it for them. capacity: most
+    rows of one batch; dim: the table's. Every rank calls apply() once a step with an optimizer of equal options.
+    """
+
+    def __init__(self, name: str, rank: int, world: int, *, capacity: int, dim: int):
+        out = ffi.new("og_exchange **")
+        call(lib.og_exchange_new, as_text(name, "name"), as_int(rank, "rank", I32), as_int(world, "world", I32),
+             as_int(capacity, "capacity"), as_int(dim, "dim"), out)
+        self._own(out[0], lib.og_exchange_free)
+
+    def apply(self, optimizer: RowOptimizer, table: Table, rows: ArrayLike, grads: ArrayLike, *, step: int,
+              grad_scale: float = 1.0, pool: Pool | None = None) -> None:
+        """As RowOptimizer.apply with the batches of rank 0, 1 ... one after the other: the same bits, on every rank.
+
+        A batch that one rank may not give is an InvalidError on all and changes nothing. FileError when a rank has ended,
+        saying what the table holds; then the exchange is over.
+        """
+        instance(optimizer, RowOptimizer, "optimizer")
+        rows, grads = _batch(table, rows, grads, "grads")
+        with self._lock:
+            call(lib.og_exchange_apply, self.pointer, table.pointer, optimizer._options, pointer_to(rows, "int64_t *"),
+                 rows.shape[0], pointer_to(grads, "float *"), table.dim, as_float(grad_scale, "grad_scale"),
+                 as_int(step, "step"), pool_pointer(pool))

@@ -179,11 +179,25 @@ static void limits_are_read_and_named(void) {
     write_text(path, "5:cpu:/\n4:memory:/c\n0::/\n"); /* version 1 */
     og_limits_read(root, &limits);
     CHECK(limits.group_bytes == 400000000);
-    limits = (og_limits){INT64_MAX, INT64_MAX, 65536, INT64_MAX};
+    limits = (og_limits){INT64_MAX, INT64_MAX, 65536, INT64_MAX, 0, 0};
     CHECK_FAILS(og_limits_check(&limits, 1 << 20, 1, "a store", &err), OG_ENOMEM, "65536 bytes left to lock");
     CHECK_OK(og_limits_check(&limits, 1 << 20, 2, "a store", &err));
     snprintf(path, sizeof path, "rm -r %s", root);
     CHECK(system(path) == 0);
+}
+
+/* Two tables of which each fits, and not both: the second is refused though nothing of the first was touched. */
+static void what_is_promised_is_no_room(void) {
+    og_limits limits;
+    og_limits_read("", &limits);
+    int64_t least = limits.group_bytes < limits.available_bytes ? limits.group_bytes : limits.available_bytes;
+    og_store_options o = og_store_defaults(least / 1000 * 600 / 1024, 256, OG_F32);
+    og_store *first, *second;
+    CHECK_OK(og_store_new(&o, &first, &err));
+    CHECK_FAILS(og_store_new(&o, &second, &err), OG_ENOMEM, "promised to its other tables");
+    og_store_free(first);
+    CHECK_OK(og_store_new(&o, &second, &err));
+    og_store_free(second);
 }
 
 static void refuses_what_is_wrong(void) {
@@ -224,6 +238,7 @@ int main(void) {
     fill_depends_on_seed_row_and_channel_only();
     report_tells_what_was_granted();
     limits_are_read_and_named();
+    what_is_promised_is_no_room();
     refuses_what_is_wrong();
     CHECK(og_alloc_count() == before);
     return 0;

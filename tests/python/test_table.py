@@ -108,6 +108,51 @@ def test_shared_tables_are_one_memory(tmp_path):
         subprocess.run([sys.executable, "-c", code], check=True, env=_environment())
 
 
+def test_decay_has_its_place_in_the_state():
+    sgd = omnigram.RowOptimizer("sgd", lr=0.5, decay=0.5)
+    with omnigram.Table(3, 4, state=sgd.state(4)) as table:
+        table.write([1], np.ones((1, 4), np.float32))
+        sgd.apply(table, [1], np.zeros((1, 4), np.float32), step=2)
+        np.testing.assert_array_equal(table[1], np.full(4, 0.75 ** 2, np.float32))
+    assert omnigram.RowOptimizer("adam", decay=0.5).state(4) == 9
+
+
+def test_the_norm_is_of_summed_rows():
+    with omnigram.Table(5, 2) as table:
+        assert table.norm2([3, 3, -1, 4], [[1, 2], [3, 4], [50, 50], [1, 0]]) == 4**2 + 6**2 + 1
+        with pytest.raises(omnigram.InvalidError, match="row id 5 at position 0: the table has 5 rows, ids 0..4"):
+            table.norm2([5], [[1, 2]])
+
+
+def test_two_processes_add_and_step_together(tmp_path):
+    """Neither loses an addition; an exact step has the bits of one process with both batches."""
+    name = f"omnigram-two-{tmp_path.name}"
+    code = textwrap.dedent(f"""
+        import sys, numpy as np, omnigram
+        rank = int(sys.argv[1])
+        with omnigram.Table.attach({name!r}, writable=True) as table:
+            for _ in range(500):
+                table.add([7, -1], np.ones((2, 4), np.float32))
+            with omnigram.Exchange({name + "-x"!r}, rank, 2, capacity=3, dim=4) as both:
+                adagrad = omnigram.RowOptimizer("adagrad_row", lr=0.1)
+                for step in (1, 2, 3):
+                    both.apply(adagrad, table, [rank, 2, 99][: 2 + rank], np.full((2 + rank, 4), 0.1 + rank, np.float32), step=step)
+                try: both.apply(adagrad, table, [100 * (1 - rank)], np.ones((1, 4), np.float32), step=4)
+                except omnigram.InvalidError as error: assert ("row id 100" if rank == 0 else "rank 0 refused") in str(error), error
+                else: raise SystemExit("an id out of range was taken")
+    """)
+    with omnigram.Table(100, 4, backing="shared", name=name, state=1) as table, omnigram.Table(100, 4, state=1) as alone:
+        ranks = [subprocess.Popen([sys.executable, "-c", code, str(rank)], env=_environment()) for rank in (0, 1)]
+        assert [rank.wait(timeout=120) for rank in ranks] == [0, 0]
+        alone.add([7], np.full((1, 4), 1000, np.float32))
+        adagrad = omnigram.RowOptimizer("adagrad_row", lr=0.1)
+        grads = np.repeat(np.array([0.1, 0.1, 1.1, 1.1, 1.1], np.float32)[:, None], 4, 1)
+        for step in (1, 2, 3):
+            adagrad.apply(alone, [0, 2, 1, 2, 99], grads, step=step)
+        np.testing.assert_array_equal(table[:], alone[:])
+
+
+
 def _environment():
     import os
     from pathlib import Path

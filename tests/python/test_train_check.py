@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import pytest
 from train_fixture import CAPACITY, IDS, Trainer, config, files, packs, program, train_words  # noqa: F401
@@ -52,6 +53,20 @@ def test_check_looks_at_every_config_and_names_each_fault(files, tmp_path):  # n
     done = program("train", "--check", huge, "--packs", files / "train.safetensors", "--tables.text.addressing.rows=1000000000000", ok=False)
     assert "table text" in done.stderr
     assert "--run" in program("train", "--check", good, "--run", tmp_path / "run", ok=False).stderr
+
+
+def test_check_counts_the_tables_together(files, tmp_path):  # noqa: F811
+    """Either of two tables fits in what the machine has left, both do not."""
+    with pytest.raises(omnigram.OutOfMemoryError) as refused:
+        omnigram.Table(2**37, 64)
+    room = int(re.search(r"has (\d+) bytes", str(refused.value))[1])
+    columns, row_bytes = {"text": 2, "image": 3}, 64
+    wide = [f"--tables.{name}.addressing.rows={room * 6 // 10 // n // row_bytes}" for name, n in columns.items()]
+    words = ("train", "--check", write(tmp_path, "wide.yaml"), "--packs", files / "train.safetensors")
+    for one in wide:
+        program(*words, one)
+    said = program(*words, *wide, ok=False).stderr
+    assert "promised to its other tables" in said and ("table image" in said or "table text" in said), said
 
 
 def other_packs(path, *, ids=IDS, image="0" * 64, capacity=CAPACITY):
