@@ -54,7 +54,9 @@ const char *og_config_what(const og_config *node, char text[OG_WHAT_TEXT]) {
         og_scalar_real(node->real, number);
         snprintf(text, OG_WHAT_TEXT, "the number %s", number);
         return text;
-    case OG_CONFIG_STRING: snprintf(text, OG_WHAT_TEXT, "the text '%.60s'", node->string); return text;
+    case OG_CONFIG_STRING:
+        snprintf(text, OG_WHAT_TEXT, "the text '%.60s'%s", node->string, node->nul_bytes ? " with a NUL" : "");
+        return text;
     case OG_CONFIG_LIST: snprintf(text, OG_WHAT_TEXT, "a list of %lld", (long long)node->size); return text;
     case OG_CONFIG_MAP: snprintf(text, OG_WHAT_TEXT, "a map of %lld keys", (long long)node->size); return text;
     default: return "nothing";

@@ -166,7 +166,7 @@ static void test_nul(void) {
         int32_t a;
         const char *b;
     } values;
-    CHECK_FAILS(og_config_read(root, keys, &values, &err), OG_EINVAL, "none of x|y");
+    CHECK_FAILS(og_config_read(root, keys, &values, &err), OG_EINVAL, "a: the text 'x' with a NUL is none of x|y");
     og_config_free(copy);
     og_config_free(root);
 }
