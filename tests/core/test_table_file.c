@@ -263,6 +263,9 @@ static void a_path_may_have_a_number_sign(void) {
 
 /* A file whose header is not padded: its rows are read from a copy, unless that is more than the machine has. */
 static void a_misaligned_tensor_is_copied_only_where_it_fits(void) {
+#if defined(__SANITIZE_THREAD__)
+    return; /* it leaves no such range of addresses */
+#endif
     for (int small = 1; small >= 0; small--) {
         const char *path = in_folder("odd.safetensors");
         int64_t rows = small ? 4 : INT64_C(1) << 30, bytes = rows * 4096;
