@@ -87,9 +87,14 @@ og_status og_quantize_encode(og_quantize *q, og_error *err) OG_MUST_USE;
 og_status og_quantize_documents(og_quantize *q, og_error *err) OG_MUST_USE;
 og_status og_quantize_preview(const og_quantize *q, og_error *err) OG_MUST_USE;
 
-/* quantize_record.c: the key of a run, and whether a folder holds its finished result. */
-og_status og_quantize_key(const og_config *config, const char *prepared, const char *codebooks,
-                          char out[OG_DIGEST_TEXT], og_error *err) OG_MUST_USE;
+/* quantize_record.c: what decides the codes (given keys, codebooks that are reused, the config of the shards), the key
+ * of a run (that, the shards and the version), and whether a folder holds its finished result. */
+og_status og_quantize_settings(const og_config *config, const char *prepared, const char *codebooks, json_t **out,
+                               og_error *err) OG_MUST_USE;
+og_status og_quantize_key(const json_t *settings, const char *prepared, char out[OG_DIGEST_TEXT],
+                          og_error *err) OG_MUST_USE;
+/* Refuses a folder with codes of other settings, by the first key that differs; *there: it holds codes of these. */
+og_status og_quantize_replaceable(const char *folder, json_t *settings, int *there, og_error *err) OG_MUST_USE;
 json_t *og_quantize_cached(const char *folder, const char *key); /* the record, or NULL */
 og_status og_quantize_record(const char *folder, json_t *record, og_error *err) OG_MUST_USE;
 

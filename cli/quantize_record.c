@@ -15,28 +15,87 @@ static og_status add_file(og_digest *digest, const char *folder, const char *lea
     return og_digest_add(digest, text, OG_DIGEST_TEXT - 1, err);
 }
 
-static og_status add_all(og_digest *digest, const og_config *config, const char *prepared, const char *codebooks,
-                         og_error *err) {
-    char *json;
-    OG_TRY(og_digest_add(digest, og_version(), (int64_t)strlen(og_version()), err));
-    OG_TRY(og_config_to_json(config, &json, err));
-    og_status status = og_digest_add(digest, json, (int64_t)strlen(json) + 1, err);
-    og_release(json);
-    OG_TRY(status);
-    OG_TRY(add_file(digest, prepared, "index.json", err));
-    if (!codebooks) return OG_OK;
-    OG_TRY(add_file(digest, codebooks, "tokenizer.model", err));
-    OG_TRY(add_file(digest, codebooks, "image.codebook.safetensors", err));
-    return add_file(digest, codebooks, "audio.codebook.safetensors", err);
-}
-
-og_status og_quantize_key(const og_config *config, const char *prepared, const char *codebooks,
-                          char out[OG_DIGEST_TEXT], og_error *err) {
+static og_status digest_of_files(const char *folder, const char *const *leaves, char out[OG_DIGEST_TEXT],
+                                 og_error *err) {
     og_digest *digest;
     OG_TRY(og_digest_new(&digest, err));
-    og_status status = add_all(digest, config, prepared, codebooks, err);
+    og_status status = OG_OK;
+    for (; *leaves && status == OG_OK; leaves++) status = add_file(digest, folder, *leaves, err);
     if (status == OG_OK) return og_digest_end(digest, out, err);
     og_digest_free(digest);
+    return status;
+}
+
+/* The config that the shards were prepared from. */
+static og_status prepared_settings(const char *folder, char out[OG_DIGEST_TEXT], og_error *err) {
+    char path[4096], *text = NULL;
+    og_config *index = NULL;
+    OG_TRY(og_quantize_path(folder, "index.json", path, err));
+    OG_TRY(og_config_from_json_file(path, &index, err));
+    og_status status = og_config_to_json(og_config_get(index, "config"), &text, err);
+    if (status == OG_OK) status = og_digest_of(text, (int64_t)strlen(text), out, err);
+    og_release(text);
+    og_config_free(index);
+    return status;
+}
+
+og_status og_quantize_settings(const og_config *config, const char *prepared, const char *codebooks, json_t **out,
+                               og_error *err) {
+    static const char *const files[] = {"tokenizer.model", "image.codebook.safetensors", "audio.codebook.safetensors",
+                                        NULL};
+    char *text, from[OG_DIGEST_TEXT], reused[OG_DIGEST_TEXT];
+    OG_TRY(prepared_settings(prepared, from, err));
+    if (codebooks) OG_TRY(digest_of_files(codebooks, files, reused, err));
+    OG_TRY(og_config_to_json(config, &text, err));
+    json_t *keys = json_loads(text, 0, NULL);
+    og_release(text);
+    if (!json_is_object(keys)) { /* an empty file is null */
+        json_decref(keys);
+        keys = json_object();
+    }
+    json_object_del(keys, "threads"); /* results do not depend on it */
+    if (json_object_set_new(keys, "--prepared", json_string(from)) ||
+        (codebooks && json_object_set_new(keys, "--codebooks", json_string(reused)))) {
+        json_decref(keys);
+        return og_fail(err, OG_ENOMEM, "no memory for the settings");
+    }
+    *out = keys;
+    return OG_OK;
+}
+
+og_status og_quantize_key(const json_t *settings, const char *prepared, char out[OG_DIGEST_TEXT], og_error *err) {
+    static const char *const files[] = {"index.json", NULL};
+    char shards[OG_DIGEST_TEXT];
+    OG_TRY(digest_of_files(prepared, files, shards, err));
+    json_t *all = json_pack("{s:s, s:O, s:s}", "version", og_version(), "settings", settings, "shards", shards);
+    char *text = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
+    og_status status =
+        text ? og_digest_of(text, (int64_t)strlen(text), out, err) : og_fail(err, OG_ENOMEM, "no memory for the key");
+    free(text);
+    json_decref(all);
+    return status;
+}
+
+/* The first key of a that b has otherwise, or not. */
+static const char *other_key(json_t *a, json_t *b) {
+    const char *key;
+    json_t *value;
+    json_object_foreach(a, key, value) if (!json_equal(value, json_object_get(b, key))) return key;
+    return NULL;
+}
+
+og_status og_quantize_replaceable(const char *folder, json_t *settings, int *there, og_error *err) {
+    char path[4096];
+    OG_TRY(og_quantize_path(folder, OG_QUANTIZE_RECORD, path, err));
+    json_t *record = json_load_file(path, 0, NULL), *then = json_object_get(record, "settings");
+    const char *key = json_is_object(then) ? other_key(settings, then) : NULL;
+    if (!key && json_is_object(then)) key = other_key(then, settings);
+    *there = record != NULL;
+    og_status status =
+        key ? og_fail(err, OG_EINVAL, "%s was made with other settings (%.60s); remove it or name another folder",
+                      folder, key)
+            : OG_OK;
+    json_decref(record);
     return status;
 }
 

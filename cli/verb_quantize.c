@@ -25,13 +25,15 @@ static og_status do_all(const og_config *config, og_quantize *q, og_error *err) 
 }
 
 /* The whole run into a folder beside out, which then takes its place. */
-static og_status run_staged(const og_config *config, const char *out, const char *key, og_quantize *q, og_error *err) {
+static og_status run_staged(const og_config *config, const char *out, const char *key, json_t *settings, og_quantize *q,
+                            og_error *err) {
     og_staged_folder folder = {0};
     double begin = seconds_now();
     OG_TRY(og_staged_begin(out, OG_QUANTIZE_RECORD, &folder, err));
     q->out = folder.path;
     og_status status = do_all(config, q, err);
     json_object_set_new(q->result, "key", json_string(key));
+    json_object_set(q->result, "settings", settings);
     json_object_set_new(q->result, "seconds", json_real(seconds_now() - begin));
     if (status == OG_OK) status = og_quantize_record(folder.path, q->result, err);
     if (status == OG_OK) return og_staged_commit(&folder, err);
@@ -46,35 +48,51 @@ static int32_t wait_for(void *context, int64_t pid) {
     return 0;
 }
 
-static int work(const char *prepared, const char *out, const char *codebooks, const char *json,
-                const og_config *config) {
+/* With the lock of out. */
+static int work(const char *prepared, const char *out, const char *codebooks, const char *json, const og_config *config,
+                json_t *settings) {
     og_error err = {{0}};
     char key[OG_DIGEST_TEXT];
-    if (og_quantize_key(config, prepared, codebooks, key, &err) != OG_OK) return og_verb_fail("quantize", &err);
-    og_lock *lock = NULL;
-    if (og_lock_take(out, wait_for, &(int){0}, &lock, &err) != OG_OK) return og_verb_fail("quantize", &err);
+    int there = 0;
+    if (og_quantize_key(settings, prepared, key, &err) != OG_OK) return og_verb_fail("quantize", &err);
     json_t *record = og_quantize_cached(out, key);
     if (record) {
-        og_lock_drop(lock);
         fprintf(stderr, "quantize: %s is up to date\n", out);
         json_object_set_new(record, "cached", json_true());
         return og_json_result("quantize", json, record);
     }
+    if (og_quantize_replaceable(out, settings, &there, &err) != OG_OK) return og_verb_fail("quantize", &err);
+    if (there)
+        fprintf(stderr, "quantize: %s is made anew: the shards, its files or the version of omnigram changed\n", out);
     og_quantize q = {.prepared_path = prepared,
                      .codebooks_path = codebooks,
                      .progress = og_progress_print,
                      .progress_context = "quantize",
                      .result = json_object()};
-    og_status status =
-        q.result ? run_staged(config, out, key, &q, &err) : og_fail(&err, OG_ENOMEM, "no memory for the result");
+    og_status status = q.result ? run_staged(config, out, key, settings, &q, &err)
+                                : og_fail(&err, OG_ENOMEM, "no memory for the result");
     og_quantize_close(&q);
-    og_lock_drop(lock);
     if (status != OG_OK) {
         json_decref(q.result);
         return og_verb_fail("quantize", &err);
     }
     json_object_set_new(q.result, "cached", json_false());
     return og_json_result("quantize", json, q.result);
+}
+
+static int quantize(const char *prepared, const char *out, const char *codebooks, const char *json,
+                    const og_config *config) {
+    og_error err = {{0}};
+    json_t *settings = NULL;
+    og_lock *lock = NULL;
+    if (og_quantize_settings(config, prepared, codebooks, &settings, &err) != OG_OK)
+        return og_verb_fail("quantize", &err);
+    int failed = og_lock_take(out, wait_for, &(int){0}, &lock, &err) == OG_OK
+                     ? work(prepared, out, codebooks, json, config, settings)
+                     : og_verb_fail("quantize", &err);
+    og_lock_drop(lock);
+    json_decref(settings);
+    return failed;
 }
 
 static int run(int argc, char **argv) {
@@ -103,7 +121,7 @@ static int run(int argc, char **argv) {
         failed = og_verb_usage("quantize", "--encode-only and --codebooks FOLDER go together");
     else
         failed = og_options_section("quantize", config_path, "quantize", &arguments, &config, &section);
-    if (!failed) failed = work(prepared, out, codebooks, json, section);
+    if (!failed) failed = quantize(prepared, out, codebooks, json, section);
     og_config_free(config);
     og_arguments_free(&arguments);
     return failed;
@@ -120,7 +138,9 @@ const og_verb og_verb_quantize = {
     "  {train,val,test}.documents.safetensors   documents of codes, for `omnigram pack`\n"
     "  preview.safetensors                      held-out pictures and clips beside what their codes restore\n"
     "  quantize.json                            what --json writes\n"
-    "OUT appears whole or not at all; when nothing changed since the last run, that run's result stands.\n"
+    "OUT appears whole or not at all; when nothing changed since the last run, that run's result stands. Codes of "
+    "other\n"
+    "settings are never replaced.\n"
     "\n"
     "  --encode-only --codebooks FOLDER   take tokenizer and codebooks from an earlier OUT; other preprocessing, "
     "or\n"

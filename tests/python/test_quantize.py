@@ -135,7 +135,7 @@ def test_same_bytes_for_any_threads_and_instruction_set(codes, prepared, tmp_pat
 def test_nothing_is_done_twice(codes, prepared, tmp_path):
     out, first = codes
     before = {p.name: p.stat().st_mtime_ns for p in out.iterdir()}
-    again = quantize(prepared, out, "--threads=2")
+    again = quantize(prepared, out, "--threads=1")
     assert again.pop("cached") and not first["cached"]
     assert again == {k: v for k, v in first.items() if k != "cached"}
     assert {p.name: p.stat().st_mtime_ns for p in out.iterdir()} == before
@@ -143,9 +143,25 @@ def test_nothing_is_done_twice(codes, prepared, tmp_path):
     (copy / "val.documents.safetensors").unlink()  # a damaged result is made again, whole
     assert not quantize(prepared, copy, "--threads=2")["cached"]
     assert (copy / "val.documents.safetensors").read_bytes() == (out / "val.documents.safetensors").read_bytes()
-    changed = quantize(prepared, copy, "--threads=2", "--audio.seed=5")
+    changed = quantize(prepared, tmp_path / "changed", "--threads=2", "--audio.seed=5")
     assert not changed["cached"] and changed["audio"]["fingerprint"] != first["audio"]["fingerprint"]
     assert changed["image"]["fingerprint"] == first["image"]["fingerprint"]
+
+
+def test_codes_of_other_settings_are_not_replaced(codes, prepared, tmp_path):
+    out = shutil.copytree(codes[0], tmp_path / "out")
+    other = prepare(tmp_path / "other", split={"seed": 5})
+    kept = {path.name: path.read_bytes() for path in out.iterdir()}
+    for key, words in (("audio", ("--prepared", prepared, *KEYS, "--audio.seed=5")), ("previews", ("--prepared", prepared, *KEYS, "--previews=2")),
+                       ("text", ("--prepared", prepared, *KEYS[1:])), ("--prepared", ("--prepared", other, *KEYS)),
+                       ("--codebooks", ("--prepared", prepared, *KEYS, "--encode-only", "--codebooks", codes[0]))):
+        told = run(*words, "--out", out, status=1).stderr
+        assert f"{out} was made with other settings ({key}); remove it or name another folder" in told
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == kept
+    index = json.loads((prepared / "index.json").read_text())
+    anew = shutil.copytree(prepared, tmp_path / "anew")
+    (anew / "index.json").write_text(json.dumps(index, indent=3))  # prepared again from the same config
+    assert "is made anew" in run("--prepared", anew, "--out", out, *KEYS).stderr
 
 
 def test_a_sample_is_bounded_and_reported(prepared, tmp_path):
@@ -251,6 +267,9 @@ def test_a_full_disk_leaves_nothing(prepared, tmp_path):
 
 def test_killed_at_any_time_the_old_result_stands(codes, prepared, tmp_path):
     out = shutil.copytree(codes[0], tmp_path / "out")
+    record = json.loads((out / "quantize.json").read_text())
+    del record["settings"]  # an earlier build's: it does not say what it was made with, and is made anew
+    (out / "quantize.json").write_text(json.dumps(record))
     before = {p.name: p.read_bytes() for p in out.iterdir()}
     for seconds in (0.02, 0.1, 0.3):
         child = subprocess.Popen([find_program(), "quantize", "--prepared", prepared, "--out", out, *KEYS, "--image.seed=9",
