@@ -103,6 +103,10 @@ static og_status audit_scheme(audit *a, const char *scheme, const char *vocab, c
     int takes_orders = 0; /* schemes that are no list of orders keep the columns of their source */
     for (const og_key *key = type ? type->keys : NULL; key && key->name; key++)
         takes_orders |= !strcmp(key->name, "orders");
+    const char *nearest = og_addr_nearest(scheme);
+    if (!type)
+        return og_fail(err, OG_EINVAL, "--scheme %s: is unknown%s%s%s; `omnigram verify --schemes` lists them", scheme,
+                       nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     int64_t v = strtoll(vocab, &end, 10);
     if (*end || v < 2 || v > INT32_MAX)
         return og_fail(err, OG_EINVAL, "--vocab %s; it is a list of integers from 2 to %d", vocab, INT32_MAX);
@@ -119,7 +123,7 @@ static og_status audit_scheme(audit *a, const char *scheme, const char *vocab, c
     og_config_free(config);
     og_audit_entry *e;
     const og_hash_options options = {.vocab = v, .contexts = 1, .seed = 1};
-    if (status != OG_OK && (status != OG_EINVAL || !type || !strchr(w->vocabs, ','))) {
+    if (status != OG_OK && (status != OG_EINVAL || !strchr(w->vocabs, ','))) {
         *err = why;
         return status;
     }
@@ -188,11 +192,19 @@ static int results(const audit *a, const words *w) {
     return failed;
 }
 
+/* Options of the other kind of audit would be without effect. */
+static int check_kind(const words *w, int tables) {
+    static const char *const names[] = {"--scheme", "--vocab", "--rows", "--orders", "--packs", "--ids"};
+    const char *const values[] = {w->schemes, w->vocabs, w->rows, w->orders, w->packs, w->ids};
+    for (int i = 0; i < 6; i++)
+        if (values[i] && tables == (i < 4))
+            return og_verb_usage("audit hash", "%s %s %s", names[i], values[i],
+                                 tables ? "goes without --config, whose tables have their own" : "needs --config YAML");
+    return 0;
+}
+
 int og_verb_audit_hash(int argc, char **argv) {
-    words w = {.schemes = "mix64,welm_knuth32,mojo_mod",
-               .vocabs = "8192,16384,32000,50257,65536,100352,129280,131072,151936,155648",
-               .rows = "16000000",
-               .orders = "2,3,4,5"};
+    words w = {0};
     const og_option options[] = {{"--config", &w.config, NULL},
                                  {"--tables", &w.tables, NULL},
                                  {"--packs", &w.packs, NULL},
@@ -219,7 +231,13 @@ int og_verb_audit_hash(int argc, char **argv) {
             failed = og_verb_fail("audit hash", &err);
     }
     if (!failed) failed = og_tables_option("audit hash", &w.config, w.tables);
-    if (!failed) failed = w.config || arguments.n_overrides ? audit_tables(&a, &w, &arguments) : audit_schemes(&a, &w);
+    int tables = w.config || arguments.n_overrides;
+    if (!failed) failed = check_kind(&w, tables);
+    if (!w.schemes) w.schemes = "mix64,welm_knuth32,mojo_mod";
+    if (!w.vocabs) w.vocabs = "8192,16384,32000,50257,65536,100352,129280,131072,151936,155648";
+    if (!w.rows) w.rows = "16000000";
+    if (!w.orders) w.orders = "2,3,4,5";
+    if (!failed) failed = tables ? audit_tables(&a, &w, &arguments) : audit_schemes(&a, &w);
     if (!failed) failed = results(&a, &w);
     free_audit(&a);
     og_arguments_free(&arguments);

@@ -37,7 +37,9 @@ og_status og_inspect_tokenizer(const og_inspect *in, const char *path, og_tokeni
 char *og_inspect_words(const og_inspect *in, int64_t begin, int64_t end);
 void og_inspect_print_words(const og_inspect *in, const og_segment *segment, FILE *to);
 
-/* inspect_origin.c: "SHARD:INDEX", or a document's name where in->prepared is open: sets number, pack, from and to. */
+/* inspect_origin.c: refuses prepared shards, of folder, that the packs were not made from, where they tell. */
+og_status og_inspect_check_prepared(const og_inspect *in, const char *folder, og_error *err) OG_MUST_USE;
+/* "SHARD:INDEX", or a document's name where in->prepared is open: sets number, pack, from and to. */
 og_status og_inspect_find(og_inspect *in, const char *origin, og_error *err) OG_MUST_USE;
 /* The name of an origin in in->prepared, or NULL; lives as long as that. */
 const char *og_inspect_name(const og_inspect *in, const og_origin *origin);

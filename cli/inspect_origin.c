@@ -20,6 +20,19 @@ const char *og_inspect_name(const og_inspect *in, const og_origin *origin) {
     return in->prepared && find_prepared(in->prepared, NULL, origin, &document) ? document.id : NULL;
 }
 
+og_status og_inspect_check_prepared(const og_inspect *in, const char *folder, og_error *err) {
+    const char *wanted = NULL;
+    char is[OG_DIGEST_TEXT];
+    const og_config *node = og_config_get(og_packs_counters(in->packs), "shards");
+    if (!in->prepared || !node || og_config_string(node, &wanted, NULL) != OG_OK) return OG_OK;
+    OG_TRY(og_prepared_fingerprint(in->prepared, is, err));
+    if (!strcmp(wanted, is)) return OG_OK;
+    return og_fail(err, OG_EINVAL,
+                   "--prepared %s: its shards have fingerprint %.16s, the packs were made from those of %.16s: names "
+                   "would be those of other documents",
+                   folder, is, wanted);
+}
+
 static int is_pair(const char *text, og_origin *out) {
     char *end;
     if (*text < '0' || *text > '9') return 0;

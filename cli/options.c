@@ -55,22 +55,24 @@ static int is_within(const char *path, const char *folder) {
 }
 
 /* The result is written last: hours of work should not be needed to learn that it has no place. */
-static int check_json(const char *verb, const char *path, const og_option *options) {
+static int check_place(const char *verb, const char *name, const og_option *options) {
     og_error err = {{0}};
     struct stat is;
     char folder[4096];
+    const char *path = value_of(options, name);
+    if (!path || !strcmp(path, "-")) return 0;
     const char *slash = strrchr(path, '/');
     int n = !slash ? snprintf(folder, sizeof folder, ".")
                    : snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
     if (n < 0 || n >= (int)sizeof folder)
-        og_fail(&err, OG_EINVAL, "--json: a path of %zu bytes; at most %zu", strlen(path), sizeof folder);
+        og_fail(&err, OG_EINVAL, "%s: a path of %zu bytes; at most %zu", name, strlen(path), sizeof folder);
     else if (!stat(path, &is) && S_ISDIR(is.st_mode))
-        og_fail(&err, OG_EINVAL, "--json %s: is a folder, not a file", path);
+        og_fail(&err, OG_EINVAL, "%s %s: is a folder, not a file", name, path);
     else if (!stat(folder, &is) && !S_ISDIR(is.st_mode))
-        og_fail(&err, OG_EINVAL, "--json %s: %s is a file, not a folder", path, folder);
+        og_fail(&err, OG_EINVAL, "%s %s: %s is a file, not a folder", name, path, folder);
     else if (access(folder, W_OK) && !(errno == ENOENT && (is_within(path, value_of(options, "--out")) ||
                                                            is_within(path, value_of(options, "--run")))))
-        og_fail(&err, OG_EIO, "--json %s: cannot be written: %s: %s", path, folder, strerror(errno));
+        og_fail(&err, OG_EIO, "%s %s: cannot be written: %s: %s", name, path, folder, strerror(errno));
     else
         return 0;
     return og_verb_fail(verb, &err);
@@ -110,6 +112,7 @@ int og_options_read(const char *verb, int argc, char **argv, const og_option *op
         return 2;
     }
     int only_files = 0;
+    uint64_t given = 0; /* bit by row of the table */
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
         if (only_files || word[0] != '-' || !strcmp(word, "-")) {
@@ -128,7 +131,12 @@ int og_options_read(const char *verb, int argc, char **argv, const og_option *op
             *option->flag = 1;
         } else if (option) {
             if (!equals && i + 1 >= argc) return og_verb_usage(verb, "%s needs a value", option->name);
-            *option->value = equals ? equals + 1 : argv[++i];
+            const char *value = equals ? equals + 1 : argv[++i];
+            uint64_t bit = UINT64_C(1) << (option - options);
+            if (given & bit)
+                return og_verb_usage(verb, "%s is given twice: %s and %s", option->name, *option->value, value);
+            given |= bit;
+            *option->value = value;
             if (!**option->value) return og_verb_usage(verb, "%s needs a value, not an empty one", option->name);
         } else if (takes_overrides && equals && !strncmp(word, "--", 2)) {
             out->overrides[out->n_overrides++] = word + 2;
@@ -137,8 +145,8 @@ int og_options_read(const char *verb, int argc, char **argv, const og_option *op
         }
     }
     if (check_outputs(verb, options, out)) return 2;
-    const char *json = value_of(options, "--json");
-    return json && strcmp(json, "-") ? check_json(verb, json, options) : 0;
+    int bad = check_place(verb, "--json", options);
+    return bad ? bad : check_place(verb, "--svg", options);
 }
 
 void og_arguments_free(og_arguments *arguments) {

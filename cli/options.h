@@ -6,7 +6,8 @@
 
 #include <jansson.h>
 
-/* One row of a verb's table; a table ends with a row whose name is NULL. Exactly one of value and flag is set. */
+/* One row of a verb's table; a table has at most 63 and ends with a row whose name is NULL. Exactly one of value and
+ * flag is set. */
 typedef struct og_option {
     const char *name;   /* "--json" */
     const char **value; /* receives the word after it (or after '=') */
@@ -20,9 +21,9 @@ typedef struct og_arguments {
     int n_overrides;
 } og_arguments;
 
-/* Splits the arguments; overrides are refused unless takes_overrides. 0, or 2 after a message on stderr that names the
- * word and the nearest known option; 1 where the FILE of --json could not be written later. og_arguments_free in any
- * case. */
+/* Splits the arguments; overrides are refused unless takes_overrides, and so is a value that is given twice. 0, or 2
+ * after a message on stderr that names the word and the nearest known option; 1 where the FILE of --json or --svg could
+ * not be written later. og_arguments_free in any case. */
 int og_options_read(const char *verb, int argc, char **argv, const og_option *options, int takes_overrides,
                     og_arguments *out);
 /* 2 after a message where an output's path (NULL, "-": none) is the file of another option or word; og_options_read

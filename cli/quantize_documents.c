@@ -60,15 +60,18 @@ static og_status add_documents(const og_quantize *q, int32_t split, og_documents
     return OG_OK;
 }
 
-/* {dataset: its name, prepare: what the shards counted, tokenizer: its fingerprint}; the builder adds its own. */
+/* {dataset: its name, prepare: what the shards counted, shards, tokenizer: fingerprints}; the builder adds its own. */
 static og_status counters_so_far(const og_quantize *q, og_config **out, og_error *err) {
     const og_config *index = og_prepared_index(q->prepared);
     const og_config *counted = og_config_get(index, "counters"), *dataset = og_config_get(index, "dataset");
-    char tokenizer[OG_DIGEST_TEXT + 2];
+    char tokenizer[OG_DIGEST_TEXT + 2], digest[OG_DIGEST_TEXT], shards[OG_DIGEST_TEXT + 2];
     og_config *outer = NULL;
+    OG_TRY(og_prepared_fingerprint(q->prepared, digest, err));
     OG_TRY(og_config_new_at(NULL, NULL, &outer, err));
     snprintf(tokenizer, sizeof tokenizer, "'%s'", og_tokenizer_fingerprint(q->tokenizer));
+    snprintf(shards, sizeof shards, "'%s'", digest);
     og_status status = og_config_set(outer, "tokenizer", tokenizer, err);
+    if (status == OG_OK) status = og_config_set(outer, "shards", shards, err);
     if (status == OG_OK && counted) status = og_config_put(outer, "prepare", counted, err);
     if (status == OG_OK && dataset) status = og_config_put(outer, "dataset", dataset, err);
     if (status != OG_OK)

@@ -27,7 +27,8 @@ static const char help[] =
     "  --pack I          which pack (0)\n"
     "  --origin ORIGIN   the document from SHARD:INDEX, in the first pack that holds it; with --prepared also by its "
     "name\n"
-    "  --tokens A..B     only these tokens, B included, with the documents and segments that they lie in; FROM:TO: "
+    "  --tokens A..B     only these tokens of the pack, B included, with the documents and segments that they lie in; "
+    "FROM:TO: "
     "without TO\n"
     "  --config YAML     a config with a section `tables`; --tables.NAME.key=value changes one key (--tables YAML is "
     "the "
@@ -88,7 +89,8 @@ static int show(og_inspect *in, const og_config *tables, const words *w) {
     og_table_set *set = NULL;
     og_tokenizer *tokenizer = NULL;
     int64_t *rows = NULL;
-    og_status status = find(in, w, &err);
+    og_status status = og_inspect_check_prepared(in, w->prepared, &err);
+    if (status == OG_OK) status = find(in, w, &err);
     if (status == OG_OK && tables) status = og_table_set_of_packs(tables, in->packs, &set, &err);
     if (status == OG_OK && set) {
         rows = og_alloc(in->pack.n_tokens * og_table_set_columns(set), sizeof *rows);
@@ -130,7 +132,6 @@ static int run(int argc, char **argv) {
     if (!failed && arguments.n_files != 1)
         failed = og_verb_usage("inspect", "give one file of packs, not %d", arguments.n_files);
     if (!failed && w.pack && w.origin) failed = og_verb_usage("inspect", "give --pack or --origin, not both");
-    if (!failed && w.origin && w.tokens) failed = og_verb_usage("inspect", "give --origin or --tokens, not both");
     if (!failed && w.pack) failed = number(w.pack, "--pack", &in.number);
     if (!failed) failed = og_tables_option("inspect", &w.config, w.tables);
     if (!failed && (w.config || arguments.n_overrides))

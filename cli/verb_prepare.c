@@ -101,7 +101,8 @@ static void print_table(FILE *to, const og_config *index) {
     }
     const og_config *log = og_config_get(index, "log");
     if (og_config_size(log))
-        fprintf(to, "%lld items passed over; index.json names each\n", (long long)og_config_size(log));
+        fprintf(to, "%lld item%s passed over; index.json names each\n", (long long)og_config_size(log),
+                og_config_size(log) == 1 ? "" : "s");
 }
 
 /* The table goes to standard error when standard output carries JSON. */
@@ -142,6 +143,14 @@ static int prepare(const og_config *config, const char *folder, long threads, co
         return report(folder, json, 0, 1);
     }
     if (state == OG_PREPARED_STALE) fprintf(stderr, "prepare: %s is prepared anew: %s\n", folder, reason);
+    const og_config *modalities = og_config_get(config, "modalities");
+    int text = 0;
+    for (int64_t i = 0; i < og_config_size(modalities); i++) {
+        const char *name = NULL;
+        text |= og_config_string(og_config_at(modalities, i), &name, NULL) == OG_OK && !strcmp(name, "text");
+    }
+    if (og_config_size(modalities) && !text)
+        fprintf(stderr, "prepare: warning: modalities is without text, and quantize needs some for its tokenizer\n");
     og_pool *pool = NULL;
     double start = now();
     watch w = {.last = start};

@@ -113,8 +113,14 @@ static int run(int argc, char **argv) {
                            : og_table_set_new(tables, &ids, NULL, NULL, 0, &set, &err);
         json_t *list = json_array();
         int64_t total = 0, trained = 0;
-        if (status == OG_OK)
-            status = describe(set, json && !strcmp(json, "-") ? stderr : stdout, list, &total, &trained, &err);
+        char *text = NULL; /* whole or not at all */
+        size_t bytes = 0;
+        FILE *table = open_memstream(&text, &bytes);
+        if (!table) status = og_fail(&err, OG_ENOMEM, "no memory for the table");
+        if (status == OG_OK) status = describe(set, table, list, &total, &trained, &err);
+        if (table) fclose(table);
+        if (status == OG_OK) fputs(text, json && !strcmp(json, "-") ? stderr : stdout);
+        free(text);
         if (status != OG_OK) {
             json_decref(list);
             failed = og_verb_fail("table", &err);

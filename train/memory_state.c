@@ -69,11 +69,17 @@ static og_status load_table(og_memory *m, int32_t t, const og_arrays *arrays, in
     char key[256];
     key_of(key, "fingerprint", info->name);
     const char *fingerprint = og_arrays_metadata(arrays, key);
-    if (!fingerprint || strcmp(fingerprint, info->fingerprint))
+    if (!fingerprint) {
+        char names[200] = "";
+        for (int64_t i = 0, n = 0; i < og_arrays_count(arrays) && n < 120; i++)
+            n += snprintf(names + n, 80, "%s%.60s", i ? ", " : "", og_arrays_info(arrays, i)->name);
+        return og_fail(err, OG_EFORMAT, "has no rows of table %s; it has: %s", info->name, names);
+    }
+    if (strcmp(fingerprint, info->fingerprint))
         return og_fail(err, OG_EFORMAT,
                        "table %s: the rows were made for fingerprint %s, this model's table is %s (scheme, stencil, "
                        "ids and codebooks must be equal)",
-                       info->name, fingerprint ? fingerprint : "(none)", info->fingerprint);
+                       info->name, fingerprint, info->fingerprint);
     int64_t shape[OG_MAX_RANK];
     void *records = NULL;
     OG_TRY(og_arrays_expect(arrays, info->name, OG_U8, 2, shape, &records, err));

@@ -3,6 +3,7 @@
 
 #include <omnigram/file.h>
 
+#include <dirent.h>
 #include <jansson.h>
 #include <math.h>
 #include <sched.h>
@@ -18,6 +19,20 @@ static og_status write_in(const char *run, const char *leaf, const char *text, o
     char path[4200];
     snprintf(path, sizeof path, "%s/%s", run, leaf);
     return og_file_write(path, text, (int64_t)strlen(text), err);
+}
+
+og_status og_run_folder_check(const char *run, og_error *err) {
+    char other[256] = "";
+    int is_run = 0;
+    DIR *dir = opendir(run);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        if (!strcmp(entry->d_name, "metrics.jsonl") || !strcmp(entry->d_name, "ckpt")) is_run = 1;
+        if (entry->d_name[0] != '.') snprintf(other, sizeof other, "%s", entry->d_name);
+    }
+    if (dir) closedir(dir);
+    if (is_run || !*other) return OG_OK;
+    return og_fail(err, OG_EINVAL, "%s: has other things in it (%s) and no run; name a new or an empty folder", run,
+                   other);
 }
 
 static void first_line(const char *command, char *out, size_t bytes) {

@@ -17,6 +17,9 @@ typedef struct og_run_totals {
     int64_t n_steps;
 } og_run_totals;
 
+/* Refuses a folder that has other things in it and no run: a run's files would lie among them, or replace them. */
+og_status og_run_folder_check(const char *run, og_error *err) OG_MUST_USE;
+
 /* The run folder with config.yaml and environment.json, which names the packs. */
 og_status og_run_folder_make(const char *run, const og_config *config, const og_packs *packs, int64_t threads,
                              const char *torch_version, og_error *err) OG_MUST_USE;

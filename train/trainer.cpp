@@ -155,6 +155,7 @@ static void make(og_trainer *t, const og_trainer_options *options, og_error *err
     t->run = options->run ? options->run : "";
     t->log = options->log;
     t->log_context = options->log_context;
+    if (!t->run.empty()) check(og_run_folder_check(t->run.c_str(), err));
     og_train_options &o = t->o.train;
 
     int64_t n = og_packs_count(t->packs), available = og_steps_available(&o, n);

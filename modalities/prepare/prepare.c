@@ -212,6 +212,7 @@ static og_status run(og_job *j, const og_config *config, const char *folder, og_
     if (state == OG_PREPARED_CURRENT) return OG_OK;
     /* Listed before anything is read: a file that changes meanwhile counts as changed the next time. */
     OG_TRY(og_sources_walk(type, j->settings.dataset, &j->sources, err));
+    OG_TRY(og_sources_apart(&j->sources, folder, err));
     OG_TRY(type->open(j->settings.dataset, &j->settings.split, &dataset, err));
     og_status status = og_staged_begin(folder, "index.json", &j->output, err);
     if (status == OG_OK) status = read_all(j, config, type, dataset, progress, context, err);

@@ -192,6 +192,13 @@ void og_prepared_close(og_prepared *p) {
 }
 
 const og_config *og_prepared_index(const og_prepared *p) { return p->index; }
+og_status og_prepared_fingerprint(const og_prepared *p, char out[OG_DIGEST_TEXT], og_error *err) {
+    char *text = NULL;
+    OG_TRY(og_config_to_json(og_config_get(p->index, "shards"), &text, err));
+    og_status status = og_digest_of(text, (int64_t)strlen(text), out, err);
+    og_release(text);
+    return status;
+}
 int64_t og_prepared_items(const og_prepared *p) { return p->n_items; }
 int64_t og_prepared_count(const og_prepared *p, int32_t split) {
     return split >= 0 && split < OG_N_SPLITS ? p->n_documents[split] : 0;

@@ -58,6 +58,25 @@ og_status og_sources_walk(const og_dataset_type *type, const og_config *dataset,
     return status;
 }
 
+og_status og_sources_apart(const og_sources *s, const char *folder, og_error *err) {
+    char *root = s->folder ? realpath(s->root, NULL) : NULL, *parent = NULL;
+    char *path = root ? og_copy_string(folder) : NULL;
+    while (path && !(parent = realpath(path, NULL)) && *path) { /* its nearest folder that exists */
+        char *slash = strrchr(path, '/');
+        if (slash)
+            slash[slash == path && slash[1]] = 0;
+        else
+            snprintf(path, 2, "%s", strcmp(path, ".") ? "." : "");
+    }
+    size_t n = root && root[1] ? strlen(root) : 0; /* 0: everything is below / */
+    int within = parent && !strncmp(parent, root, n) && (parent[n] == '/' || !parent[n]);
+    free(parent);
+    free(root);
+    og_release(path);
+    return within ? og_fail(err, OG_EINVAL, "%s lies in %s, which is read: name a folder beside it", folder, s->root)
+                  : OG_OK;
+}
+
 static int below(const og_sources *s, const char *path) {
     size_t n = s->root ? strlen(s->root) : 0;
     return s->folder && !strncmp(path, s->root, n) && path[n] == '/';

@@ -28,6 +28,8 @@ typedef struct og_sources {
 
 /* Every file below the root (hidden ones apart), or the file that it is. A data set without a path has none. */
 og_status og_sources_walk(const og_dataset_type *type, const og_config *dataset, og_sources *out, og_error *err);
+/* Refuses an output folder below a root that is a folder: the next run would read what this one writes. */
+og_status og_sources_apart(const og_sources *sources, const char *folder, og_error *err);
 /* A file that a document names. Those below the root are there already. */
 og_status og_sources_add(og_sources *sources, const char *path, og_error *err);
 og_status og_sources_write(og_sources *sources, const char *folder, og_error *err);

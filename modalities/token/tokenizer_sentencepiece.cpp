@@ -142,8 +142,8 @@ extern "C" og_status og_tokenizer_open(const char *path, og_tokenizer **out, og_
         const std::unique_ptr<char, void (*)(void *)> owner(data, og_release);
         auto made = std::make_unique<og_tokenizer>();
         OG_TRY(og_digest_of(data, n, made->fingerprint, err));
-        OG_TRY(status_of(made->processor.LoadFromSerializedProto(std::string_view(data, static_cast<size_t>(n))), path,
-                         err));
+        if (!made->processor.LoadFromSerializedProto(std::string_view(data, static_cast<size_t>(n))).ok())
+            return og_fail(err, OG_EFORMAT, "%s: is no tokenizer: not a SentencePiece model, or damaged", path);
         std::fill(std::begin(made->bytes), std::end(made->bytes), -1);
         const int size = made->processor.GetPieceSize();
         made->unknown = made->processor.unk_id();

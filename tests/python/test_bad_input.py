@@ -91,7 +91,9 @@ def test_the_same_of_what_trains(trained, line):
                                   "train --config all.yaml --packs packs --run o"])
 def test_a_result_that_will_have_no_place_is_refused_before_the_work(made, line):
     for path in ("folder", "empty/x", "missing/x"):
-        assert path in run(line, "--json", path, cwd=made)
+        for option in ("--json", "--svg") if line.startswith("audit") else ("--json",):
+            error = run(line, option, path, cwd=made)
+            assert f"{option} {path}" in error and error.count("\n") == 1  # nothing else was said, so nothing was done
         assert not (made / "o").exists()
 
 
@@ -106,6 +108,37 @@ def test_an_output_that_is_an_input_is_refused(made):
                        ("eval --run run --val p --documents p", "--documents p and --val p")):
         assert f"{pair} are one file" in run(line, cwd=made, status=2)
     assert before == {name: (made / name).read_bytes() for name in before} and not (made / "x").exists()
+
+
+def test_a_run_goes_into_no_folder_of_other_things(trained):
+    (trained / "mine").mkdir()
+    (trained / "mine" / "config.yaml").write_text("mine")
+    line = "train --config all.yaml --packs packs"
+    assert "mine: has other things in it (config.yaml) and no run" in run(line, "--run mine", cwd=trained)
+    assert os.listdir(trained / "mine") == ["config.yaml"]
+    (trained / "mine" / "config.yaml").rename(trained / "mine" / ".hidden")
+    run(line, "--run mine", cwd=trained, status=0)
+
+
+def test_a_table_that_is_too_large_is_not_half_printed(made):
+    done = subprocess.run([PROGRAM, *"table --tables all.yaml --ids 400,32 --tables.image.addressing.rows=1000000000000000000".split()], cwd=made,
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "table image" in done.stderr and done.stdout == ""
+
+
+def test_data_without_text_are_told_before_they_are_read(made):
+    done = run("prepare --config all.yaml --out no-text --modalities=[image] --dataset.documents=5", cwd=made, status=0)
+    assert "modalities is without text, and quantize needs some" in done
+    assert "without text" not in run("prepare --config all.yaml --out some-text --modalities=[text] --dataset.documents=5", cwd=made, status=0)
+
+
+def test_a_count_of_one_is_singular(made):
+    (made / "items").mkdir()
+    (made / "items" / "a.txt").write_text("a")
+    (made / "items" / "b.png").write_text("no picture")
+    done = subprocess.run([PROGRAM, *"prepare --dataset.name=folder --dataset.path=items --bad_item=skip --out one".split()], cwd=made, capture_output=True,
+                          text=True, timeout=60)
+    assert done.returncode == 0 and "1 item passed over" in done.stdout, done
 
 
 def test_an_output_that_is_no_file_stays_what_it_is(made):
@@ -137,10 +170,20 @@ WRONG = [
     ("inspect packs --tokens 5:2", 2, "5:2"), ("table --tables all.yaml --ids 0", 1, "text"), ("table --tables all.yaml --ids 10,5x0", 1, "levels"),
     ("table --tables all.yaml --ids 400 --tables.text.dim=1000000000", 1, "65536"), ("table --tables all.yaml --ids 400 --tables.text.orders=[2,2]", 1, "ascend"),
     ("table --tables all.yaml --ids 400 --tables.text.addressing.rows=0", 1, "rows"), ("table --tables all.yaml --ids 400 --tables.text.stencil=lag", 1, "'lags'"),
-    ("table --tables blank.json --ids 400", 1, "no tables"), ("audit hash --scheme nope", 1, "nope"), ("prepare --config all.yaml --out o --threads 0", 2, "1..1024"),
+    ("table --tables blank.json --ids 400", 1, "no tables"), ("audit hash --scheme nope", 1, "--scheme nope: is unknown; `omnigram verify"), ("prepare --config all.yaml --out o --threads 0", 2, "1..1024"),
     ("prepare --config all.yaml --out o --audio.rate=-1", 1, "audio.rate"), ("prepare --config all.yaml --out o --image.size=30", 1, "patch 8"),
     ("prepare --config all.yaml --out o --image.max_pixels=1073741825", 1, "1 .. 1073741824"),
     ("pack --documents codes/train.documents.safetensors --out o --pack.capacity=8 --pack.long_doc=error", 1, "holds 8"),
+    ("audit hash --scheme welm_knuth23", 1, "--scheme welm_knuth23: is unknown, did you mean 'welm_knuth32'?"),
+    ("audit hash --config all.yaml --ids 400,32 --vocab 8192", 2, "--vocab 8192 goes without --config"), ("audit hash --ids 400", 2, "--ids 400 needs --config"),
+    ("pack --lengths lengths --json x.json --json=y.json", 2, "--json is given twice: x.json and y.json"),
+    ("train --check all.yaml --packs packs --packs packs16", 2, "--packs is given twice"),
+    ("report run --out x --out y", 2, "--out is given twice: x and y"), ("bench hash --gib 1 --gib 2", 2, "--gib is given twice"),
+    ("bench train --rows 0", 2, "--rows 0: must be at least 1"),
+    ("prepare --dataset.name=folder --dataset.path=folder --out folder/deep/er", 1, "folder/deep/er lies in folder, which is read"),
+    ("prepare --dataset.name=folder --dataset.path=./folder/ --out prepared/../folder/er", 1, "lies in ./folder, which is read"),
+    ("inspect packs --tokenizer all.yaml", 1, "all.yaml: is no tokenizer"),
+    ("table --tables all.yaml --ids 400", 1, "there are no image codes among the ids; take a table"),
     ("quantize --prepared prepared --out empty", 1, "empty"), ("prepare --config all.yaml --out folder/../empty/x", 1, "empty"),
 ]
 
@@ -221,7 +264,11 @@ def test_another_model_s_checkpoint_and_another_codebook_s_rows_are_refused(trai
         assert says in error and "step-2" in error
     assert "fingerprint" in run("train --config all.yaml --packs packs16 --run o --memory.load=run/ckpt/step-2", cwd=trained)
     assert not (trained / "o").exists()
-    assert "model" in run("eval --run run --val packs16", cwd=trained)
+    other = ("--tables.other.modality=text", "--tables.other.orders=[2]", "--tables.other.addressing.rows=97", "--tables.other.dim=8")
+    assert "has no rows of table other; it has: text, image" in run("train --config all.yaml --packs packs --run o --memory.load=run/ckpt/step-2", *other,
+                                                                    cwd=trained)
+    error = run("eval --run run --val packs16", cwd=trained)
+    assert "packs16 have other id ranges" in error and "model.safetensors" not in error
     assert not run("eval --run run --val packs --train.steps=1000", cwd=trained, status=0)  # what was refused changed nothing; no steps are made
 
 

@@ -204,6 +204,12 @@ def test_inspect_restricts_and_finds_documents(folder):
                         (["--origin", "nobody", "--prepared", folder / "prepared"], "nobody")):
         assert says in run("inspect", packs, *words, status=1).stderr
     assert "not both" in run("inspect", packs, "--origin", origin, "--pack", "1", status=2).stderr
+    part = json.loads(run("inspect", packs, "--origin", origin, "--tokens", f"{last['begin']}:{last['begin'] + 2}", "--json", "-").stdout)
+    assert part["pack"] == everything["count"] - 1 and part["tokens"] == found["tokens"][:2]
+    config = {"dataset": {"name": "synthetic", "documents": 40, "size": 32, "seed": 5}, "image": {"size": 32}}
+    other = folder / "other"
+    call(lib.og_prepare, as_config(config).pointer, str(other).encode(), ffi.NULL, ffi.NULL, ffi.NULL)
+    assert f"--prepared {other}: its shards have fingerprint" in run("inspect", packs, "--prepared", other, status=1).stderr
 
 
 def test_one_flag_for_a_config(folder):

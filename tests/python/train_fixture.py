@@ -76,5 +76,5 @@ def program(*words, ok=True, **more):
 
 
 def train_words(files, run, *more):
-    return ("train", "--config", files / "config.yaml", "--packs", files / "train.safetensors", "--val", files / "val.safetensors",
-            "--run", run, *more)
+    words = {"--config": files / "config.yaml", "--packs": files / "train.safetensors", "--val": files / "val.safetensors", "--run": run}
+    return ("train", *(word for option in words.items() if option[0] not in more for word in option), *more)

@@ -136,6 +136,9 @@ typedef struct og_prepared og_prepared; /* an open folder of prepared shards; me
 OG_API og_status og_prepared_open(const char *folder, og_prepared **out, og_error *err) OG_MUST_USE;
 OG_API void og_prepared_close(og_prepared *prepared);
 OG_API const og_config *og_prepared_index(const og_prepared *prepared); /* config used, counters, data set name */
+/* SHA-256 over those of the shards: equal folders have equal contents, wherever they were prepared. */
+OG_API og_status og_prepared_fingerprint(const og_prepared *prepared, char out[OG_DIGEST_TEXT],
+                                         og_error *err) OG_MUST_USE;
 OG_API int64_t og_prepared_count(const og_prepared *prepared, int32_t split);
 typedef struct og_prepared_document {
     const char *id, *group;

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import os
 import sys
 
+from ..arguments import Parser
 from ..errors import OmnigramError
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # one thread each, before anything loads
@@ -29,7 +29,7 @@ def main() -> int:
     if sys.argv[1:2] == ["train"]:
         from .train import main as train
         return train(sys.argv[2:])
-    parser = argparse.ArgumentParser(prog="omnigram bench", description="speed against peers in the same process")
+    parser = Parser(prog="omnigram bench", description="speed against peers in the same process")
     parser.add_argument("name", choices=(*NAMES, "train"), help="train has options of its own: omnigram bench train --help")
     parser.add_argument("--json", metavar="FILE", help="a list of records; - is standard output")
     parser.add_argument("--gib", type=float, default=1.0, help="size of each table (default 1)")

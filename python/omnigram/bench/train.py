@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 import statistics
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from ..arguments import Parser
 from ..pack import AUDIO, IMAGE, TEXT, DocumentsBuilder, Ids, Packs
 from ..trainer import Trainer
 from .eager import Eager, make_batch
@@ -199,8 +199,8 @@ def _settings(args) -> dict:
                       "threads": args.threads}}, args.rows)
 
 
-def _with_rows(config: dict, rows: int) -> dict:
-    """Every table with `rows` rows a head (0: as it is). Small tables lie in the CPU's caches, and their lookups cost less."""
+def _with_rows(config: dict, rows: int | None) -> dict:
+    """Every table with `rows` rows a head (None: as it is). Small tables lie in the CPU's caches, and their lookups cost less."""
     if rows and "tables" in config:
         config["tables"] = {name: {**table, "addressing": {**(table.get("addressing") or {}), "rows": rows}}
                             for name, table in config["tables"].items()}
@@ -208,14 +208,14 @@ def _with_rows(config: dict, rows: int) -> dict:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="omnigram bench train", description=__doc__)
+    parser = Parser(prog="omnigram bench train", description=__doc__)
     parser.add_argument("--packs", type=Path, help="training packs (default: synthetic cards)")
     parser.add_argument("--config", type=Path, help="sections model, memory, tables, train of a training config, for --tables-only")
     parser.add_argument("--capacity", type=int, default=512)
     parser.add_argument("--steps", type=int, default=12, help="steps that count (default %(default)s)")
     parser.add_argument("--max-seconds", type=float, default=math.inf, help="fewer steps with tables where these pass (default: no limit)")
     parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--rows", type=int, default=0, help="rows of every table, e.g. 16777259 for tables that no cache holds (default: "
+    parser.add_argument("--rows", type=int, help="rows of every table, e.g. 16777259 for tables that no cache holds (default: "
                                                             "the config's, or 65537)")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--width", type=int, default=128)
@@ -230,7 +230,7 @@ def main(arguments: list[str] | None = None) -> int:
     args.tables |= args.tables_only
     if reason := why_not_writable(args.json):
         parser.error(reason)
-    if args.rows < 0:
+    if args.rows is not None and args.rows < 1:
         parser.error(f"--rows {args.rows}: must be at least 1")
     if args.steps < 1:
         parser.error(f"--steps {args.steps}: must be at least 1")

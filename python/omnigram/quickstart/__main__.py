@@ -3,15 +3,16 @@ budget of time. The same command goes on where it was stopped."""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import fcntl
 import json
 import os
 import subprocess
 import sys
+from argparse import RawDescriptionHelpFormatter
 from pathlib import Path
 
+from ..arguments import Parser
 from ..program import find_program, source_root
 from . import settings as config
 from .budget import choose
@@ -31,8 +32,8 @@ examples:
 
 def main(argv: list[str] | None = None) -> int:
     root = source_root()
-    parser = argparse.ArgumentParser(prog="omnigram.quickstart", description=__doc__, epilog=EXAMPLES,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+    parser = Parser(prog="omnigram.quickstart", description=__doc__, epilog=EXAMPLES,
+                    formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False)
     parser.add_argument("--out", type=Path, default=Path("runs/quickstart"), help="output folder (default: %(default)s)")
     parser.add_argument("--config", type=Path, default=root and root / "train/configs/quickstart.yaml",
                         help="settings and arms, as train/configs/quickstart.yaml has them (default: that file)")

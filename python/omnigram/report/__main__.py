@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import resource
 import sys
 import time
 from pathlib import Path
 
+from ..arguments import Parser
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="omnigram report", description="Write the report of runs: a page and a summary in JSON.")
+
+def _parser() -> Parser:
+    parser = Parser(prog="omnigram report", description="Write the report of runs: a page and a summary in JSON.")
     parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER",
                         help="a quickstart's folder, a folder of run folders, a run folder, or several of them")
     parser.add_argument("--out", type=Path, metavar="FILE", help="where the page goes (default: report.html in the folder)")
