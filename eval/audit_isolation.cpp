@@ -3,6 +3,8 @@
 
 #include "probe.hpp"
 
+#include <ATen/Parallel.h>
+
 #include <jansson.h>
 
 namespace og {
@@ -12,6 +14,36 @@ struct trainer_guard {
     og_trainer *t = nullptr;
     ~trainer_guard() { og_trainer_free(t); }
 };
+
+int64_t threads_of(const og_isolation_options &o, og_error *err) {
+    int64_t n = 0;
+    const og_config *node = og_config_get(o.config, "train.threads");
+    if (node) check(og_config_i64(node, &n, err));
+    return n > 0 ? n : at::get_num_threads();
+}
+
+// Calls fn(0) .. fn(n - 1), each on one thread that computes as the trainer's own does, so that no bit depends on how
+// many there are. Throws the first failure in this order.
+template <class F> void each(og_pool *pool, int64_t n, og_error *err, F &&fn) {
+    struct job {
+        F &fn;
+        std::vector<og_status> status;
+        std::vector<og_error> errors;
+    } all{fn, std::vector<og_status>((size_t)n), std::vector<og_error>((size_t)n)};
+    auto part = [](void *context, int64_t i, int64_t, int32_t) {
+        thread_local bool alike = false;
+        if (!alike) {
+            at::set_num_threads(1);
+            og_train_flush_denormals();
+            alike = true;
+        }
+        job &j = *static_cast<job *>(context);
+        j.status[(size_t)i] = fence(&j.errors[(size_t)i], [&] { j.fn(i); });
+    };
+    og_pool_for(pool, n, 1, part, &all);
+    for (size_t i = 0; i < (size_t)n; i++)
+        if (all.status[i] != OG_OK) check(og_fail(err, all.status[i], "%s", all.errors[i].message));
+}
 
 // leak_window: every table's windows run over all boundaries.
 void make_trainer(const og_isolation_options &o, bool leak_window, trainer_guard &out, og_error *err) {
@@ -29,6 +61,7 @@ void make_trainer(const og_isolation_options &o, bool leak_window, trainer_guard
     if (status == OG_OK) status = og_trainer_new(&options, &out.t, err);
     og_config_free(config);
     check(status);
+    for (auto &p : model_of(out.t).parameters) p.value.requires_grad_(false); // what is looked at lies at the inputs
 }
 
 struct channel {
@@ -38,18 +71,21 @@ struct channel {
     leak_count leaks, twin;
 };
 
+// What is looked at: packs of one batch. Documents of the first are changed.
+struct scene {
+    og_trainer *trainer;
+    std::vector<og_pack> packs;
+    guards up;
+    std::vector<sight> before;
+};
+
 struct audit {
     const og_isolation_options &o;
+    og_pool *pool;
     og_error *err;
     int64_t packs = 0, documents = 0, compared = 0;
 
-    // What is looked at: packs of one batch. Documents of the first are changed.
-    struct scene {
-        std::vector<og_pack> packs;
-        std::vector<sight> before;
-    };
-
-    void others(og_trainer *t, const scene &seen, const guards &up, bool shifts, int64_t doc, leak_count *into) {
+    leak_count others(const scene &seen, bool shifts, int64_t doc) const {
         pack_copy changed(seen.packs[0]);
         if (shifts)
             changed.remove(doc);
@@ -57,10 +93,11 @@ struct audit {
             changed.poke(doc, *og_packs_ids(o.packs));
         std::vector<og_pack> now = seen.packs;
         now[0] = changed.view;
-        std::vector<sight> after = look(t, now, up);
+        std::vector<sight> after = look(seen.trainer, now, seen.up);
+        leak_count sum;
         for (int64_t d = 0; d < (int64_t)seen.before.size(); d++)
-            if (d != doc)
-                into->add(differences(seen.before[(size_t)d], after[(size_t)(shifts && d > doc ? d - 1 : d)]));
+            if (d != doc) sum.add(differences(seen.before[(size_t)d], after[(size_t)(shifts && d > doc ? d - 1 : d)]));
+        return sum;
     }
 
     void run(std::vector<channel> &channels, og_trainer *whole, og_trainer *leaking) {
@@ -69,33 +106,34 @@ struct audit {
         for (int64_t i = 0; i < all && packs < most_packs; i++) {
             // Poked, a pack stands beside the next one in a batch. Taking a document out is looked at in its pack
             // alone: it changes how many rows matrix products have, and a few of those sizes round differently.
-            scene alone, joined;
-            joined.packs.resize(all > 1 ? 2 : 1);
-            for (size_t k = 0; k < joined.packs.size(); k++)
-                check(og_packs_get(o.packs, (i + (int64_t)k) % all, &joined.packs[k], err));
-            alone.packs.assign(1, joined.packs[0]);
-            int64_t docs = alone.packs[0].n_docs;
+            std::vector<og_pack> joined(all > 1 ? 2 : 1);
+            for (size_t k = 0; k < joined.size(); k++)
+                check(og_packs_get(o.packs, (i + (int64_t)k) % all, &joined[k], err));
+            const std::vector<og_pack> alone(1, joined[0]);
+            int64_t docs = alone[0].n_docs;
             if (docs < 2) continue;
             packs++;
-            std::vector<scene> twins;
-            for (const channel &c : channels) twins.push_back(c.shifts ? alone : joined);
-            auto trainer_of = [&](const channel &c) { return !strcmp(c.name, "window") ? leaking : whole; };
-            alone.before = look(whole, alone.packs, {});
-            joined.before = look(whole, joined.packs, {});
-            for (size_t c = 0; c < channels.size(); c++)
-                twins[c].before = look(trainer_of(channels[c]), twins[c].packs, channels[c].down);
-            int64_t n = std::min(most_docs, docs);
+            std::vector<scene> scenes = {{whole, joined, {}, {}}, {whole, alone, {}, {}}}; // then a twin a channel
+            for (const channel &c : channels)
+                scenes.push_back({!strcmp(c.name, "window") ? leaking : whole, c.shifts ? alone : joined, c.down, {}});
+            auto shifts = [&](int64_t s) { return s < 2 ? s == 1 : channels[(size_t)s - 2].shifts; };
+            int64_t n = std::min(most_docs, docs), n_scenes = (int64_t)scenes.size();
+            each(pool, n_scenes, err, [&](int64_t s) {
+                scene &seen = scenes[(size_t)s];
+                seen.before = look(seen.trainer, seen.packs, seen.up);
+            });
+            std::vector<leak_count> found((size_t)(n * n_scenes));
+            each(pool, n * n_scenes, err, [&](int64_t k) {
+                int64_t s = k % n_scenes;
+                found[(size_t)k] = others(scenes[(size_t)s], shifts(s), k / n_scenes * docs / n);
+            });
             for (int64_t k = 0; k < n; k++) {
-                int64_t doc = k * docs / n;
+                const leak_count *f = &found[(size_t)(k * n_scenes)];
                 documents++;
-                compared += (int64_t)joined.before.size() - 1;
-                leak_count poked, moved;
-                others(whole, joined, {}, false, doc, &poked);
-                others(whole, alone, {}, true, doc, &moved);
+                compared += (int64_t)scenes[0].before.size() - 1;
                 for (size_t c = 0; c < channels.size(); c++) {
-                    channels[c].leaks.add(channels[c].shifts ? moved : poked);
-                    others(trainer_of(channels[c]), twins[c], channels[c].down, channels[c].shifts, doc,
-                           &channels[c].twin);
+                    channels[c].leaks.add(f[channels[c].shifts]);
+                    channels[c].twin.add(f[c + 2]);
                 }
             }
         }
@@ -136,6 +174,9 @@ char *report(const audit &a, const std::vector<channel> &channels) {
 og_status og_audit_isolation(const og_isolation_options *options, char **json, og_error *err) {
     return og::fence(err, [&] {
         og::trainer_guard whole, leaking;
+        og_pool *threads = nullptr;
+        og::check(og_pool_new((int32_t)og::threads_of(*options, err), &threads, err));
+        std::unique_ptr<og_pool, void (*)(og_pool *)> pool(threads, og_pool_free);
         og::make_trainer(*options, false, whole, err);
         bool tables = og::columns_of(whole.t) > 0;
         if (tables) og::make_trainer(*options, true, leaking, err);
@@ -147,7 +188,7 @@ og_status og_audit_isolation(const og_isolation_options *options, char **json, o
                                              {"positions", true, no_restart, {}, {}},
                                              {"targets", false, all_targets, {}, {}}};
         if (tables) channels.push_back({"window", false, {}, {}, {}});
-        og::audit a{*options, err};
+        og::audit a{*options, pool.get(), err};
         a.run(channels, whole.t, leaking.t);
         char *text = og::report(a, channels);
         if (!text) og::check(og_fail(err, OG_ENOMEM, "audit: no memory"));

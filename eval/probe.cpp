@@ -1,6 +1,8 @@
 // probe.cpp: changing packs, and looking at documents bit for bit.
 #include "probe.hpp"
 
+#include <mutex>
+
 namespace og {
 
 template <class T> static std::vector<T> copy(const T *p, int64_t n) { return std::vector<T>(p, p + n); }
@@ -102,7 +104,11 @@ std::vector<sight> look(og_trainer *t, const std::vector<og_pack> &packs, const 
     std::vector<at::Tensor> parts;
     for (const og_pack &pack : packs) {
         std::vector<int64_t> own;
-        parts.push_back(pack_vectors(t, pack, &own));
+        {
+            static std::mutex reading; // a trainer has one buffer of row ids
+            std::lock_guard<std::mutex> lock(reading);
+            parts.push_back(pack_vectors(t, pack, &own));
+        }
         rows.insert(rows.end(), own.begin(), own.end());
     }
     at::Tensor vectors = parts[0].defined() ? at::cat(parts) : at::Tensor(), input, nll;
@@ -125,7 +131,6 @@ std::vector<sight> look(og_trainer *t, const std::vector<og_pack> &packs, const 
         }
     for (size_t i = 0; i < b.target_doc.size(); i++)
         out[(size_t)b.target_doc[i]].nll.push_back(nll.data_ptr<double>()[i]);
-    for (auto &p : model_of(t).parameters) p.value.mutable_grad() = at::Tensor();
     return out;
 }
 

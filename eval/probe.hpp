@@ -34,7 +34,7 @@ struct sight {
     std::vector<double> nll;         // of its targets
     at::Tensor input_grad, rows_grad; // [tokens][...], undefined without tables
 };
-// Of all documents of these packs, computed as one batch.
+// Of all documents of these packs, computed as one batch. Threads may look through one trainer with frozen weights.
 std::vector<sight> look(og_trainer *t, const std::vector<og_pack> &packs, const guards &up);
 
 struct leak_count {

@@ -149,7 +149,7 @@ at::Tensor model::hidden(const batch &b, const at::Tensor &memory, std::vector<a
     at::Tensor x = at::embedding(m.embed, b.tokens);
     if (input) {
         *input = x;
-        if (x.requires_grad()) x.retain_grad();
+        x.requires_grad() ? x.retain_grad() : (void)x.requires_grad_(true); // frozen weights: x is where gradients end
     }
     x = x * (m.o.embed_scale > 0 ? m.o.embed_scale : std::sqrt((double)m.o.width));
     if (memory.defined()) {
