@@ -7,10 +7,10 @@
 
 /* The type of each pointer is that of the function in the header. */
 #define OG_TRAIN_CALLS(call)                                                                                           \
-    call(trainer_new) call(trainer_free) call(trainer_run) call(trainer_on_eval) call(trainer_summary)                 \
-        call(trainer_load) call(trainer_done) call(trainer_planned) call(trainer_step) call(train_sections)            \
-            call(train_check) call(eval_check) call(eval_new) call(eval_free) call(eval_hook) call(eval_report)        \
-                call(audit_isolation)
+    call(trainer_new) call(trainer_free) call(trainer_run) call(trainer_stop) call(trainer_on_eval)                    \
+        call(trainer_summary) call(trainer_load) call(trainer_done) call(trainer_planned) call(trainer_step)           \
+            call(train_sections) call(train_check) call(eval_check) call(eval_new) call(eval_free) call(eval_hook)     \
+                call(eval_report) call(audit_isolation)
 
 #define OG_TRAIN_POINTER(name) __typeof__(&og_##name) name;
 typedef struct og_train_calls {

@@ -4,15 +4,19 @@
 #include "train_check.h"
 #include "verb.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help[] =
     "usage: omnigram train --config FILE --run FOLDER --packs FILE [--val FILE] [--json FILE] [--a.b=value ...]\n"
     "       omnigram train --check CONFIG... [--packs FILE] [--val FILE] [--json FILE] [--a.b=value ...]\n\n"
     "Trains a model on packs and writes the run folder: config.yaml, environment.json, metrics.jsonl, metrics.csv,\n"
     "TensorBoard events, ckpt/step-N, eval_documents.csv, summary.json. A run that was stopped goes on from its\n"
-    "newest whole checkpoint, with the bits it would have had.\n\n"
+    "newest whole checkpoint, with the bits it would have had. Ctrl-C or SIGTERM ends it after the step it is in, "
+    "with\n"
+    "a checkpoint (exit status 130, 143); a second one ends it at once.\n\n"
     "  --config FILE   YAML with sections model, memory, tables, train, eval (docs/training.md has every key)\n"
     "  --packs FILE    training packs (omnigram pack)\n"
     "  --val FILE      held-out packs, measured every eval.every steps and at the end\n"
@@ -41,6 +45,37 @@ static int print_keys(void) {
     return 0;
 }
 
+/* The run that SIGINT and SIGTERM stop; the second one finds the system's own handler and ends the program at once. */
+static struct {
+    void (*stop)(og_trainer *);
+    og_trainer *trainer;
+    volatile sig_atomic_t by; /* the signal that came, or 0 */
+} running;
+
+static void stop_running(int number) {
+    static const char line[] = "\nstopping after this step; once more ends at once\n";
+    running.by = number;
+    running.stop(running.trainer);
+    ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
+    (void)ignored;
+}
+
+static og_status run_until_stopped(const og_train_calls *call, og_trainer *trainer, og_error *err) {
+    static const int signals[] = {SIGINT, SIGTERM};
+    const struct sigaction on = {.sa_handler = stop_running, .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
+    struct sigaction before[2];
+    running.stop = call->trainer_stop;
+    running.trainer = trainer;
+    for (int i = 0; i < 2; i++) {
+        sigaction(signals[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN) sigaction(signals[i], &on, NULL); /* nohup, a job in the background */
+    }
+    og_status status = call->trainer_run(trainer, err);
+    for (int i = 0; i < 2; i++) sigaction(signals[i], &before[i], NULL);
+    if (call->trainer_done(trainer) >= call->trainer_planned(trainer)) running.by = 0; /* it came too late to matter */
+    return status;
+}
+
 static og_status train(const og_config *config, const og_packs *packs, const og_packs *val, const char *run,
                        json_t **result, og_error *err) {
     og_train_calls call;
@@ -56,9 +91,9 @@ static og_status train(const og_config *config, const og_packs *packs, const og_
     OG_TRY(call.trainer_new(&options, &trainer, err));
     og_status status = val ? call.eval_new(trainer, packs, val, &eval, err) : OG_OK;
     if (status == OG_OK && eval) call.trainer_on_eval(trainer, call.eval_hook, eval);
-    if (status == OG_OK) status = call.trainer_run(trainer, err);
-    if (status == OG_OK) status = call.trainer_summary(trainer, &text, err);
-    if (status == OG_OK) *result = json_loads(text, 0, NULL);
+    if (status == OG_OK) status = run_until_stopped(&call, trainer, err);
+    if (status == OG_OK && !running.by) status = call.trainer_summary(trainer, &text, err);
+    if (status == OG_OK && text) *result = json_loads(text, 0, NULL);
     og_release(text);
     call.eval_free(eval);
     call.trainer_free(trainer);
@@ -100,7 +135,8 @@ static int run(int argc, char **argv) {
     og_packs_free(val);
     og_packs_free(packs);
     og_config_free(config);
-    return status == OG_OK ? og_json_result("train", json, result) : og_verb_fail("train", &err);
+    if (status != OG_OK) return og_verb_fail("train", &err);
+    return running.by ? 128 + running.by : og_json_result("train", json, result);
 }
 
 const og_verb og_verb_train = {"train", "train a model on packs, with or without n-gram tables", help, run};

@@ -135,6 +135,13 @@ void run(og_trainer *t, og_error *err) {
             save(t, clock, err);
             saved = true;
         }
+        if (t->stop && !last) {
+            if (!t->run.empty() && !saved) save(t, clock, err);
+            say(t, OG_LOG_NOTE,
+                "stopped after step " + std::to_string(t->done) + " of " + std::to_string(t->planned) +
+                    (t->run.empty() ? "" : "; its checkpoint is saved, and the same command goes on from it"));
+            return;
+        }
     }
     if (t->eval && t->eval_json.empty()) measure(t, true, val, err); // resumed after the last step
     if (!t->run.empty() && o.save_last && !saved) save(t, clock, err);
@@ -143,6 +150,11 @@ void run(og_trainer *t, og_error *err) {
 
 } // namespace
 } // namespace og
+
+void og_trainer_stop(og_trainer *t) {
+    static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may store it");
+    t->stop = true;
+}
 
 og_status og_trainer_run(og_trainer *t, og_error *err) {
     return og::fence(err, [&] { og::run(t, err); });

@@ -9,6 +9,7 @@
 #include "options.h"
 #include "run_folder.h"
 
+#include <atomic>
 #include <map>
 
 struct og_trainer {
@@ -34,6 +35,7 @@ struct og_trainer {
     std::map<int64_t, std::vector<int64_t>> orders; // of the epochs in use
     std::string eval_json;                          // the last measure at the end
     std::string finished;                           // summary.json of a run that has ended
+    std::atomic<bool> stop{false};                  // og_trainer_stop
 
     ~og_trainer();
     std::vector<int64_t> batch_of(int64_t step); // packs of the step after `step` steps

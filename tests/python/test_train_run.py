@@ -116,6 +116,39 @@ def test_a_killed_run_goes_on_with_the_same_bits(files, whole, tmp_path):
     assert losses[0] == losses[1]
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_after_a_step_and_the_run_goes_on_with_the_same_bits(files, whole, tmp_path, number):  # noqa: F811
+    run, said = tmp_path / "run", tmp_path / "said"
+    words = [str(w) for w in (find_program(), *train_words(files, run, "--eval.every=3", "--json", tmp_path / "result.json"))]
+    with said.open("w") as stderr:
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=stderr)
+        while process.poll() is None and not ((run / "metrics.jsonl").exists() and (run / "metrics.jsonl").read_bytes().count(b"\n") >= 2):
+            time.sleep(0.001)
+        process.send_signal(number)
+        process.wait()
+    steps = len((run / "metrics.jsonl").read_text().splitlines())
+    assert process.returncode == 128 + number and 2 <= steps < whole[1]["steps"]
+    assert f"stopped after step {steps} of" in said.read_text() and state_of(run)[0] == f"step-{steps}"
+    assert not (run / "summary.json").exists() and not (tmp_path / "result.json").exists()
+    assert f"after {steps} steps" in program(*words[1:]).stderr
+    assert state_of(run) == state_of(whole[0]) and (tmp_path / "result.json").exists()
+
+
+def test_a_second_signal_ends_it_at_once(files, tmp_path):  # noqa: F811
+    run = tmp_path / "run"
+    slow = ("--model.width=512", "--model.layers=8", "--model.heads=8", "--train.batch=20", "--memory.mode=off")
+    process = subprocess.Popen([str(w) for w in (find_program(), *train_words(files, run, *slow))], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and not (run / "metrics.jsonl").exists():
+        time.sleep(0.001)
+    time.sleep(0.05)  # it is in its first step
+    process.send_signal(signal.SIGINT)
+    while "stopping after this step" not in process.stderr.readline():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    assert process.wait() == -signal.SIGINT and not (run / "ckpt").exists()
+    process.stderr.close()
+
+
 def test_rows_behind_the_checkpoint_go_and_bad_ones_are_named(files, tmp_path):  # noqa: F811
     run, path = tmp_path / "run", tmp_path / "run" / "metrics.jsonl"
 
@@ -221,6 +254,12 @@ def test_the_unigram_control_by_hand(whole):
     found = whole[1]["controls"]["unigram"]["val_bits"]
     for m, name in enumerate(("text", "image", "audio", "marker")):
         assert found[name] == pytest.approx(np.mean(bits[m]), rel=1e-9)
+
+
+def test_an_audit_s_figures_do_not_depend_on_threads(files):  # noqa: F811
+    words = ("audit", "isolation", "--config", files / "config.yaml", "--packs", files / "train.safetensors", "--packs-probed", 2, "--json", "-")
+    one, two, five = (program(*words, f"--train.threads={n}").stdout for n in (1, 2, 5))
+    assert one == two == five and json.loads(one)["documents"] >= 4
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])

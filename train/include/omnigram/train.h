@@ -69,6 +69,10 @@ OG_API og_status og_trainer_step(og_trainer *trainer, og_step *out, int32_t *don
 /* Steps to the end, with metrics, checkpoints, evaluation through the hook and the run's summary.json. */
 OG_API og_status og_trainer_run(og_trainer *trainer, og_error *err) OG_MUST_USE;
 
+/* Asks og_trainer_run to end after the step that it makes, with a checkpoint and without the measures and summary of an
+ * end; og_trainer_done is then less than og_trainer_planned. For signal handlers and any thread. */
+OG_API void og_trainer_stop(og_trainer *trainer);
+
 /* The hook that measures on held-out packs (eval.h gives one). It adds its figures to the JSON object text it returns
  * (og_release): during training at every eval.every steps (final 0) and at the end (final 1). */
 typedef og_status og_eval_fn(void *context, og_trainer *trainer, int64_t step, int32_t final, char **json,
