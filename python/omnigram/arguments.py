@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 
 class Parser(argparse.ArgumentParser):
     """A value that is given twice is refused, so that none is dropped in silence; action="append" takes several."""
 
-    def __init__(self, **more):
+    def __init__(self, **more: Any):
         super().__init__(**more)
         self.register("action", None, _Once)
 
@@ -16,7 +17,7 @@ class Parser(argparse.ArgumentParser):
 class _Once(argparse.Action):
     given = False
 
-    def __call__(self, parser, namespace, values, option_string=None):
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option_string: str | None = None) -> None:
         if option_string and self.given:
             parser.error(f"{option_string} is given twice: {getattr(namespace, self.dest)} and {values}")
         self.given = True
