@@ -79,6 +79,10 @@ int main(void) {
             if (!hit) break;
             failed++;
         }
+    og_fault_alloc(1);
+    CHECK(og_pack_lower_bound(lengths, 5, 8) == -1 && og_fault_alloc_hit());
+    og_fault_alloc(0);
+    CHECK(og_pack_lower_bound(lengths, 5, 8) == 3 && og_alloc_count() == 0);
     unlink(path);
     printf("%lld allocations failed in turn\n", (long long)failed);
     CHECK(failed > 60);

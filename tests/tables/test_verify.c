@@ -1,6 +1,7 @@
 /* The verifier: the published vectors pass; a changed value, key or shape is found and named. */
 #include "test.h"
 
+#include <omnigram/file.h>
 #include <omnigram/internal/faults.h>
 #include <omnigram/memory.h>
 #include <omnigram/verify.h>
@@ -205,6 +206,14 @@ static void short_of_memory(void) {
             CHECK(hit ? status == OG_ENOMEM && c.mismatches == 0 : status == OG_OK);
             if (!hit) break;
         }
+    char path[300];
+    og_error err;
+    og_verify_counts counts = {0};
+    snprintf(path, sizeof path, "%s/test_verify.%d.json", OG_TEST_BINARY_DIR, (int)getpid());
+    CHECK_OK(og_file_write(path, files[1], (int64_t)strlen(files[1]), &err));
+    CHECK_ALLOC_FAILS(og_verify_file(path, NULL, NULL, &counts, &err), 3);
+    CHECK(counts.mismatches == 0);
+    unlink(path);
 }
 
 int main(void) {
