@@ -136,11 +136,10 @@ def test_a_signal_stops_after_a_step_and_the_run_goes_on_with_the_same_bits(file
 
 def test_a_second_signal_ends_it_at_once(files, tmp_path):  # noqa: F811
     run = tmp_path / "run"
-    slow = ("--model.width=512", "--model.layers=8", "--model.heads=8", "--train.batch=20", "--memory.mode=off")
+    slow = ("--model.width=512", "--model.layers=8", "--model.heads=8", "--train.epochs=9", "--train.save_seconds=0", "--memory.mode=off")
     process = subprocess.Popen([str(w) for w in (find_program(), *train_words(files, run, *slow))], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    while process.poll() is None and not (run / "metrics.jsonl").exists():
-        time.sleep(0.001)
-    time.sleep(0.05)  # it is in its first step
+    while process.poll() is None and not ((run / "metrics.jsonl").exists() and (run / "metrics.jsonl").read_bytes()):
+        time.sleep(0.001)  # until it is in its second step
     process.send_signal(signal.SIGINT)
     while "stopping after this step" not in process.stderr.readline():
         assert process.poll() is None
