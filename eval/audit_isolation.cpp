@@ -34,7 +34,6 @@ template <class F> void each(og_pool *pool, int64_t n, og_error *err, F &&fn) {
         thread_local bool alike = false;
         if (!alike) {
             at::set_num_threads(1);
-            og_train_flush_denormals();
             alike = true;
         }
         job &j = *static_cast<job *>(context);

@@ -169,7 +169,6 @@ static void make(og_trainer *t, const og_trainer_options *options, og_error *err
         t->planned = available;
     }
     t->threads = o.threads ? o.threads : og_run_cores();
-    og_train_flush_denormals();
     at::set_num_threads((int)t->threads); // OpenMP and the BLAS inside torch follow it
     og_train_flush_denormals();           // the workers that exist now; those made later inherit it
     if (t->threads > 1) check(og_pool_new((int32_t)t->threads, &t->pool, err));

@@ -1,5 +1,7 @@
 """The model and its step: against PyTorch eager, against itself cut differently, and bit for bit where bits are promised."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from train_fixture import CAPACITY, IDS, TABLES, Trainer, config, packs, train_library, train_packs  # noqa: F401
@@ -163,11 +165,29 @@ def test_what_is_not_finite_is_named(train_packs, policy):
 
 
 def test_subnormals_are_flushed_in_every_thread():
-    torch.set_num_threads(2)
-    torch.rand(1 << 20).exp()  # the workers exist before the call
-    train_library().og_train_flush_denormals()
-    tiny = torch.full((1 << 20,), 1e-40)
-    assert torch.count_nonzero(tiny * 1.0) == 0
+    def subnormals_left():
+        torch.set_num_threads(2)
+        torch.rand(1 << 20).exp()  # the workers exist before the call
+        train_library().og_train_flush_denormals()
+        tiny = torch.full((1 << 20,), 1e-40)
+        return torch.count_nonzero(tiny * 1.0)
+
+    with ThreadPoolExecutor(1) as thread:  # a thread keeps the mode
+        assert thread.submit(subnormals_left).result() == 0
+
+
+def test_the_callers_mode_is_its_own_and_changes_no_bit(train_packs):
+    tiny = np.full(8, 1e-40, np.float32)
+    losses = []
+    for in_another_thread in (False, True):
+        with Trainer(config(), train_packs) as trainer:
+            if in_another_thread:
+                with ThreadPoolExecutor(1) as other:
+                    losses.append([other.submit(trainer.step).result().loss for _ in range(3)])
+            else:
+                losses.append([trainer.step().loss for _ in range(3)])
+        assert (tiny * np.float32(0.5) > 0).all()
+    assert losses[0] == losses[1]
 
 
 def test_config_faults_are_named(train_packs):

@@ -1,7 +1,9 @@
-// fence.hpp: no exception crosses the C ABI.
+// fence.hpp: no exception crosses the C ABI, and no floating-point mode: a call computes with the trainer's, whatever thread
+// makes it, and the caller keeps its own.
 #ifndef OMNIGRAM_INTERNAL_FENCE_HPP
 #define OMNIGRAM_INTERNAL_FENCE_HPP
 
+#include <omnigram/internal/flush.h>
 #include <omnigram/status.h>
 
 #include <c10/util/Exception.h>
@@ -16,7 +18,13 @@ inline void check(og_status status) {
     if (status != OG_OK) throw failure{status};
 }
 
+struct flush_scope {
+    uint64_t before = og_flush_enter();
+    ~flush_scope() { og_flush_leave(before); }
+};
+
 template <class F> og_status fence(og_error *err, F &&body) {
+    flush_scope flushed;
     try {
         body();
         return OG_OK;
