@@ -9,8 +9,8 @@
 
 static void print_help(FILE *to) {
     fprintf(to,
-            "omnigram %s: multimodal Over-Encoding research\n\nusage: omnigram VERB [options]   (VERB --help explains "
-            "one)\n\n",
+            "omnigram %s: multimodal Over-Encoding research\n\n"
+            "usage: omnigram VERB [options]   (VERB --help explains one)\n\n",
             og_version());
     for (int i = 0; og_verbs[i]; i++) fprintf(to, "  %-10s %s\n", og_verbs[i]->name, og_verbs[i]->summary);
 }

@@ -7,9 +7,11 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: omnigram eval --run FOLDER --val FILE [--packs FILE] [--checkpoint FOLDER] [--documents FILE] [--json "
-    "FILE] [--a.b=value ...]\n\n"
-    "Measures a checkpoint on held-out packs: bits a token of each modality (log2; markers apart).\n\n"
+    "usage: omnigram eval --run FOLDER --val FILE [--packs FILE] [--checkpoint FOLDER] [--documents FILE]\n"
+    "                     [--json FILE] [--a.b=value ...]\n"
+    "\n"
+    "Measures a checkpoint on held-out packs: bits a token of each modality (log2; markers apart).\n"
+    "\n"
     "  --run FOLDER         a run folder; its config.yaml makes the model\n"
     "  --checkpoint FOLDER  one checkpoint (default: the newest whole one of the run)\n"
     "  --val FILE           held-out packs\n"

@@ -11,13 +11,11 @@
 #include <time.h>
 
 static const char help[] =
-    "usage: omnigram pack --documents FILE --out FILE [--config YAML] [--pack.key=value ...] "
-    "[--json FILE]\n"
+    "usage: omnigram pack --documents FILE --out FILE [--config YAML] [--pack.key=value ...] [--json FILE]\n"
     "       omnigram pack --lengths FILE --capacity N [--pack.key=value ...] [--json FILE]\n"
     "\n"
-    "Packs documents into rows of a fixed number of tokens and writes them with every boundary as "
-    "metadata; or packs bare\n"
-    "lengths (one integer a line) and says how well they fit.\n"
+    "Packs documents into rows of a fixed number of tokens and writes them with every boundary as metadata; or\n"
+    "packs bare lengths (one integer a line) and says how well they fit.\n"
     "\n"
     "  --documents FILE  what `omnigram quantize` wrote\n"
     "  --out FILE        the packs\n"
@@ -29,16 +27,14 @@ static const char help[] =
     "  capacity          tokens of a pack (2048)\n"
     "  method            best_fit | first_fit | concat | none\n"
     "  long_doc          error | drop | truncate | fragment: a document longer than a pack\n"
-    "  image             atomic | drop_doc | drop_image: an image that no pack can hold; images "
-    "are never cut\n"
+    "  image             atomic | drop_doc | drop_image: an image that no pack can hold; images are never cut\n"
     "  fragment_context  reset | carry: whether positions and windows of a fragment go on\n"
     "  fragment_overlap  carry: tokens of the fragment before that begin one, weight 0 (4)\n"
     "  seed              order of the packs; -1: as packed\n"
     "\n"
-    "examples: omnigram pack --documents runs/x/train.documents.safetensors --out "
-    "runs/x/train.packs.safetensors --pack.capacity=512\n"
-    "          seq 1 2048 | shuf > lengths.txt && omnigram pack --lengths lengths.txt --capacity "
-    "2048 --json -\n";
+    "examples: omnigram pack --documents runs/x/train.documents.safetensors \\\n"
+    "              --out runs/x/train.packs.safetensors --pack.capacity=512\n"
+    "          seq 1 2048 | shuf > lengths.txt && omnigram pack --lengths lengths.txt --capacity 2048 --json -\n";
 
 static int read_policy(const char *path, const char *capacity, const og_arguments *arguments, og_pack_policy *policy) {
     og_config *config;

@@ -10,12 +10,11 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: omnigram table --config YAML (--packs FILE | --ids "
-    "TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]]) [--tables.NAME.key=value ...] [--json FILE]\n"
+    "usage: omnigram table --config YAML (--packs FILE | --ids TEXT[,IMAGE[xLEVELS][,AUDIO[xLEVELS]]])\n"
+    "                      [--tables.NAME.key=value ...] [--json FILE]\n"
     "\n"
-    "Prints what the tables of a config are and cost in host memory: columns by order, rows, bytes "
-    "with and without the state of\n"
-    "row-wise Adagrad, fingerprints. Nothing is made.\n"
+    "Prints what the tables of a config are and cost in host memory: columns by order, rows, bytes with and without\n"
+    "the state of row-wise Adagrad, fingerprints. Nothing is made.\n"
     "\n"
     "  --config YAML  a config with a section `tables` (--tables YAML is the same)\n"
     "  --packs FILE   packs whose ids and codebooks the tables are for\n"

@@ -29,9 +29,9 @@ struct pack_copy {
 
 // Everything a document shows, in the order of its tokens.
 struct sight {
-    std::vector<int64_t> rows;       // [tokens][columns]
-    std::vector<at::Tensor> layers;  // each [tokens][width]
-    std::vector<double> nll;         // of its targets
+    std::vector<int64_t> rows;        // [tokens][columns]
+    std::vector<at::Tensor> layers;   // each [tokens][width]
+    std::vector<double> nll;          // of its targets
     at::Tensor input_grad, rows_grad; // [tokens][...], undefined without tables
 };
 // Of all documents of these packs, computed as one batch. Threads may look through one trainer with frozen weights.

@@ -24,11 +24,9 @@ static const og_key key_table[] = {
     {"rows0", OG_KEY_I64, offsetof(keys, rows0), "10223617", 1, 0x1p60, NULL, "rows of table 0 (78 V + 1)"},
     {"row_step", OG_KEY_I64, offsetof(keys, row_step), "2", 0, 0x1p40, NULL, "table j has rows0 + row_step * j"},
     {"variant", OG_KEY_CHOICE, offsetof(keys, variant), "hf", 0, 0, "hf|serving|lite",
-     "hf: Next's; a segment ends at eos, special ids are 0, a current 0 takes no lags; lite: Flash-Lite's; as hf, but "
-     "0 is "
-     "a token like others; serving: the walk back stops at an ignored token, a current one included. They disagree in "
-     "the "
-     "released systems"},
+     "hf: Next's; a segment ends at eos, special ids are 0, a current 0 takes no lags; lite: Flash-Lite's; as hf, "
+     "but 0 is a token like others; serving: the walk back stops at an ignored token, a current one included. They "
+     "disagree in the released systems"},
     {"eos", OG_KEY_I64, offsetof(keys, eos), "", 0, 2147483647.0, NULL,
      "id that ends a segment and still sees it (2 when absent; serving: none); no end in hf where it is hashed as 0"},
     {"special", OG_KEY_I64_LIST, offsetof(keys, special), "", 0, 2147483647.0, NULL,

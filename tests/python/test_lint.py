@@ -21,7 +21,7 @@ def test_clang_format_changes_nothing(root):
     if not program.exists():
         pytest.skip("clang-format is not installed (tools/requirements.txt)")
     layers = "core tables quantizers modalities train eval cli tests python".split()
-    files = [str(f) for layer in layers for kind in ("c", "h", "cpp", "cu") for f in (root / layer).rglob(f"*.{kind}")]
+    files = [str(f) for layer in layers for kind in ("c", "h", "cpp", "hpp", "cu") for f in (root / layer).rglob(f"*.{kind}")]
     assert files
     done = subprocess.run([program, "--dry-run", "--Werror", *files], cwd=root, capture_output=True, text=True)
     assert done.returncode == 0, "run: clang-format -i on\n" + done.stderr[:4000]

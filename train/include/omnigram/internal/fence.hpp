@@ -1,5 +1,5 @@
-// fence.hpp: no exception crosses the C ABI, and no floating-point mode: a call computes with the trainer's, whatever thread
-// makes it, and the caller keeps its own.
+// fence.hpp: no exception crosses the C ABI, and no floating-point mode: a call computes with the trainer's, whatever
+// thread makes it, and the caller keeps its own.
 #ifndef OMNIGRAM_INTERNAL_FENCE_HPP
 #define OMNIGRAM_INTERNAL_FENCE_HPP
 

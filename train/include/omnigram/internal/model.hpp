@@ -23,11 +23,11 @@ struct guards {
 
 // The valid tokens of some packs, one after another; pads are left out. N tokens, P of them are targets.
 struct batch {
-    at::Tensor tokens;  // int64 [N]
-    at::Tensor pos;     // int64 [N]
-    at::Tensor sources; // int64 [P]: the position a target is predicted from (the one before it)
-    at::Tensor targets; // int64 [P]: ids
-    at::Tensor weights; // float64 [P]
+    at::Tensor tokens;                   // int64 [N]
+    at::Tensor pos;                      // int64 [N]
+    at::Tensor sources;                  // int64 [P]: the position a target is predicted from (the one before it)
+    at::Tensor targets;                  // int64 [P]: ids
+    at::Tensor weights;                  // float64 [P]
     std::vector<int64_t> lengths;        // tokens of each document, in order
     std::vector<int8_t> target_modality; // [P]
     std::vector<int64_t> target_doc;     // [P]: index into lengths' documents
@@ -43,16 +43,18 @@ struct parameter {
 };
 
 struct model {
-    model(const og_model_options &options, const og_memory_options &memory, int64_t ids, int64_t positions, int64_t memory_width,
-          const std::vector<int64_t> &memory_dims, uint64_t seed, at::ScalarType weights, at::ScalarType compute);
+    model(const og_model_options &options, const og_memory_options &memory, int64_t ids, int64_t positions,
+          int64_t memory_width, const std::vector<int64_t> &memory_dims, uint64_t seed, at::ScalarType weights,
+          at::ScalarType compute);
     ~model();
     model(const model &) = delete;
     model &operator=(const model &) = delete;
 
     // [N][width] after the last norm. memory: looked-up vectors [N][memory width], undefined without tables.
-    // layers (may be null): the residual stream after the fusion and after every block. input (may be null): where to put the
-    // token embeddings' tensor, which then keeps its gradient.
-    at::Tensor hidden(const batch &b, const at::Tensor &memory, std::vector<at::Tensor> *layers = nullptr, at::Tensor *input = nullptr) const;
+    // layers (may be null): the residual stream after the fusion and after every block. input (may be null): where to
+    // put the token embeddings' tensor, which then keeps its gradient.
+    at::Tensor hidden(const batch &b, const at::Tensor &memory, std::vector<at::Tensor> *layers = nullptr,
+                      at::Tensor *input = nullptr) const;
     // sum(weight * nll) / denominator, and the nll of each target [P] without gradients.
     at::Tensor loss(const at::Tensor &hidden, const batch &b, double denominator, at::Tensor *nll) const;
     at::Tensor logits(const at::Tensor &hidden) const;

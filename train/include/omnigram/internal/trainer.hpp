@@ -11,8 +11,8 @@ struct og_trainer;
 
 namespace og {
 
-// vectors of the tables for one pack (undefined with memory.mode off), as the trainer's tables are now; rows [n_valid][columns] too
-// where wanted.
+// vectors of the tables for one pack (undefined with memory.mode off), as the trainer's tables are now; rows
+// [n_valid][columns] too where wanted.
 at::Tensor pack_vectors(og_trainer *t, const og_pack &pack, std::vector<int64_t> *rows = nullptr);
 const model &model_of(const og_trainer *t);
 // Columns of the table set; 0 without tables.
