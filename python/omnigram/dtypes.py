@@ -15,6 +15,8 @@ NUMPY: dict[int, np.dtype[Any]] = {
     lib.OG_I64: np.dtype("i8"), lib.OG_FP8_E4M3: np.dtype("u1"), lib.OG_NF4: np.dtype("u1"),
 }
 
+_CONFIG_NAMES = {lib.OG_FP8_E4M3: "fp8_e4m3", lib.OG_INT8: "int8"}
+
 
 def dtype_code(name: str | int) -> int:
     """The pinned number of a dtype's name ("bf16", "F32") or that number; InvalidError lists those there are."""
@@ -28,6 +30,9 @@ def dtype_code(name: str | int) -> int:
 
 
 def dtype_name(code: int) -> str:
+    """The name that dtype_code takes and configs have; safetensors' own for two of them are f8_e4m3 and i8."""
+    if code in _CONFIG_NAMES:
+        return _CONFIG_NAMES[code]
     pointer = lib.og_dtype_name(code)
     return f"dtype {code}" if pointer == ffi.NULL else text(pointer).lower()
 

@@ -9,6 +9,7 @@ IDENTITY = omnigram.TableIdentity("text", "0" * 64, '{"scheme":"mix64","vocab":9
 @pytest.fixture(params=["f32", "bf16", "fp8_e4m3", "int8", "nf4"])
 def table(request):
     with omnigram.Table(257, 64, request.param, state=1) as made:
+        assert made.dtype == request.param
         yield made.fill(5, 1.0)
 
 

@@ -1,5 +1,6 @@
 """The examples of docs/python.md that stand alone: they run, and give what they say."""
 
+import os
 import re
 import shutil
 
@@ -16,18 +17,27 @@ def examples(root, heading):
     return re.findall(r"^```python\n(.*?)^```", part, re.DOTALL | re.MULTILINE)
 
 
-def test_addresses_tables_and_lookups(root):
+def test_addresses_tables_and_lookups(root, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     names = {"torch": pytest.importorskip("torch")}
-    found = examples(root, "Addresses") + examples(root, "Tables and lookups")
-    assert len(found) == 3
-    exec(found[0], names)
-    assert names["rows"].shape == (4, 2)
-    exec(found[1], names)
-    assert names["vectors"].shape == (4, 128)
-    names["lookup"] = omnigram.Lookup(names["table"], store=[0, 0], base=[0, 0], dtype="f32", threads=1, in_flight=2)  # the page's was closed
+    segment = f"test-docs-{os.getpid()}"
+    found = [example.replace("my-table", segment) for example in examples(root, "Addresses") + examples(root, "Tables and lookups")]
+    assert len(found) == 5
+    for example in found[:2]:
+        exec(example, names)
+    assert names["rows"].shape == (4, 2) and names["vectors"].shape == (4, 128)
+    assert not np.intersect1d(*names["rows"].T).size  # columns lie one behind the other
+    assert names["first"].tobytes() + names["draft"].tobytes() == names["addressing"].rows([5, 7, 9]).tobytes()
+    moved = names["table"].read(names["rows"].ravel()).reshape(4, 128)
+    assert (moved != names["vectors"]).any()
     exec(found[2], names)
-    assert names["out"].numpy().tobytes() == names["vectors"].tobytes()
-    names["lookup"].close()
+    assert names["reopened"].read(names["rows"].ravel()).tobytes() == moved.tobytes()
+    exec(found[3], names)
+    assert (names["shared"][5] == 2).all()
+    exec(found[4], names)
+    assert names["out"].numpy().tobytes() == moved.tobytes()
+    for name in ("lookup", "joined", "shared", "reopened"):
+        names[name].close()
 
 
 def test_rows_of_a_trained_run(root, files, tmp_path, monkeypatch):  # noqa: F811
