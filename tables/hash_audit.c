@@ -174,9 +174,10 @@ static og_status warn(og_hash_report *r, og_error *err) {
         if (r->twos > 0)
             snprintf(why + strlen(why), sizeof why - strlen(why), "; V = %lld x 2^%d", (long long)(r->vocab >> r->twos),
                      r->twos);
-        snprintf(r->warnings[r->n_warnings++], sizeof *r->warnings,
-                 "order %d, head %d, lag %d: %.0f of %.0f rows, %.2f %% of edits change the row%s", b->order, b->head,
-                 b->lag, b->distinct, b->ideal, 100 * b->changed, why);
+        snprintf(
+            r->warnings[r->n_warnings++], sizeof *r->warnings,
+            "order %d, head %d, lag %d reaches %.0f rows (a random function: %.0f), %.2f %% of edits change the row%s",
+            b->order, b->head, b->lag, b->distinct, b->ideal, 100 * b->changed, why);
     }
     for (int32_t c = 0; c < r->n_columns; c++)
         if (r->columns[c].samples && r->columns[c].chi2_z > 6)

@@ -25,13 +25,21 @@ const char *og_addr_nearest(const char *name) {
     int n = 0;
     for (; og_addr_types[n] && n < 200; n++) names[n] = og_addr_types[n]->name;
     for (int32_t a = 0; og_addr_alias_at(a) && n < 256; a++) names[n++] = og_addr_alias_at(a);
+    size_t length = strlen(name);
+    for (int i = 0; length > 2 && i < n; i++) /* "engram" is engram_xor's beginning, though lngram is one letter away */
+        if (!strncmp(names[i], name, length)) return names[i];
     return og_config_nearest(name, names, n);
 }
 
 static og_status unknown(const og_config *node, const char *name, og_error *err) {
     const char *nearest = og_addr_nearest(name);
-    return og_fail(err, OG_EINVAL, "%s: unknown addressing scheme '%s'%s%s%s", OG_WHERE(node), name,
-                   nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    if (nearest)
+        return og_fail(err, OG_EINVAL, "%s: unknown addressing scheme '%s', did you mean '%s'?", OG_WHERE(node), name,
+                       nearest);
+    char known[320] = "";
+    for (int i = 0, n = 0; og_addr_types[i] && n < (int)sizeof known; i++)
+        n += snprintf(known + n, sizeof known - (size_t)n, "%s%s", i ? ", " : "", og_addr_types[i]->name);
+    return og_fail(err, OG_EINVAL, "%s: unknown addressing scheme '%.80s'; there are %s", OG_WHERE(node), name, known);
 }
 
 /* The tree that create reads: the alias's preset below the user's keys, and every default written

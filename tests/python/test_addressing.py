@@ -170,3 +170,10 @@ def test_every_scheme_is_in_the_page_of_addressing():
     for scheme in omnigram.schemes():
         assert f"| `{scheme}` |" in formulas, scheme
         assert f"`{scheme}`" in presets or scheme in ("random_row", "shuffled"), scheme  # controls have no source's rule
+
+
+@pytest.mark.parametrize("word, said", [("engram", "did you mean 'engram_xor'"), ("qwen", "did you mean 'qwen_xor'"),
+                                        ("longcatt", "did you mean 'longcat'"), ("foo", "there are bigram_xor32, .*, welm_knuth32$")])
+def test_an_unknown_scheme_is_told_of_those_there_are(word, said):
+    with pytest.raises(omnigram.InvalidError, match=said):
+        omnigram.Addressing(word)

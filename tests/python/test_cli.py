@@ -187,7 +187,8 @@ def test_every_key_of_every_stencil_is_documented(root):
             told = run("table", "--ids", "10,10,10x2", f"--tables.x.stencil={stencil}", "--tables.x.zqzqzqzq=1", status=1).stderr
         keys = told.strip().split("known are: ")[1].split(", ")
         assert "dim" in keys and not keys[-1].endswith("...")
-        assert f"**{stencil}**" in page and not [key for key in keys if not re.search(rf"`{key}[`:]", page)]
+        missing = [key for key in keys if not re.search(rf"`{key}[`:]", page)]
+        assert (f"**{stencil}**" in page, missing) == (True, []), f"docs/tables.md has no **{stencil}**, or not its keys {missing}"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")

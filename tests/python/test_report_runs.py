@@ -9,7 +9,7 @@ import pytest
 from report_fixture import ARMS, PACKS, UNIGRAM, arm_config, write_arm, write_run
 
 from omnigram.report import ReportError, write_report
-from omnigram.report.findings import cautions, findings
+from omnigram.report.findings import cautions, findings, unlearned
 from omnigram.report.folders import read_run
 from omnigram.report.media import _items
 from omnigram.report.passes import passes
@@ -180,6 +180,17 @@ def test_a_control_that_helps_is_a_caution(tmp_path):
     write_run(tmp_path, {"off": ARMS["off"], "multimodal": ARMS["multimodal"], "random_row": (6.9, 2.3, 4.06, 0.4)})
     write_report(tmp_path)
     assert "random_row ignores context and is still better than off on image" in text_of(tmp_path / "report.html")
+
+
+def test_models_that_know_less_than_frequencies_are_a_caution():
+    class Model:
+        def __init__(self, **bits):
+            self.val_bits = bits.get
+
+    arms = {"off": Model(text=8.4, image=5.1), "tables": Model(text=8.3, image=5.3)}
+    line, = unlearned(arms, {"text": 6.5, "image": 5.2, "audio": 4.0}, ("text", "image", "audio"))
+    assert line.startswith("No arm is better than the unigram control on text (best arm 8.300, unigram 6.500).") and "image" not in line
+    assert unlearned(arms, {"text": 8.35, "image": None}, ("text", "image")) == []
 
 
 def test_there_is_one_minus_sign(arms):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .read import Arm
 from .roles import Roles
 from .statistics import FEWEST, Difference
 from .words import listing, signed
@@ -41,6 +42,17 @@ def cautions(differences: Differences, modalities, roles: Roles) -> list[str]:
             said.append(f"{control} ignores context and is still better than {roles.reference} on {listing(better)}. So part of what tables "
                         f"gain there is not context: take what an arm gains over {control}, not what it gains over {roles.reference}.")
     return said
+
+
+def unlearned(arms: Mapping[str, Arm], unigram: Mapping[str, float | None], modalities) -> list[str]:
+    """Where no arm is below the unigram control: such models have learned less than the codes' frequencies."""
+    above = []
+    for m in modalities:
+        control, own = unigram.get(m), [b for b in (arm.val_bits(m) for arm in arms.values()) if b is not None]
+        if control is not None and own and min(own) >= control:
+            above.append(f"{m} (best arm {min(own):.3f}, unigram {control:.3f})")
+    return [f"No arm is better than the unigram control on {listing(above)}. The models have not learned there how often each code occurs, so "
+            "differences between arms say little about n-grams: train for more steps, on more documents."] if above else []
 
 
 def _known(found: Mapping[str, Difference] | None, modalities) -> dict[str, Difference]:

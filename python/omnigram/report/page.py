@@ -11,7 +11,7 @@ from pathlib import Path
 import jinja2
 
 from . import bars, compare, curves, facts, words
-from .findings import cautions, findings
+from .findings import cautions, findings, unlearned
 from .folders import Run, read_run
 from .passes import Passes, passes
 from .read import MODALITIES, ReportError
@@ -44,7 +44,7 @@ def write_report(folders: Path | Sequence[Path], *, out: Path | None = None, bas
     context = {
         "run": run, "arms": run.arms, "modalities": MODALITIES, "unigram": unigram, "roles": chosen, "differences": differences,
         "controls": describe(run.arms, chosen), "findings": findings(differences, MODALITIES, chosen),
-        "cautions": cautions(differences, MODALITIES, chosen), "unmatched": unmatched, "resamples": RESAMPLES, "data": data,
+        "cautions": cautions(differences, MODALITIES, chosen) + unlearned(run.arms, unigram, MODALITIES), "unmatched": unmatched, "resamples": RESAMPLES, "data": data,
         "lead": compare.lead(run.arms, seen, apart), "repeats": any(told.repeats for told in seen.values() if told), "apart": compare.warning(apart), "seen": seen, "seen_words": compare.seen_words(seen),
         "tables": {name: compare.tables(arm) for name, arm in run.arms.items()}, "packing": packing,
         "packed": facts.packed(run, beside.counters), "isolation": facts.isolation(run), "hash_tables": facts.hash_tables(run),
