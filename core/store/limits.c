@@ -2,17 +2,59 @@
 #include "store/limits.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-static _Atomic int64_t promised[2]; /* to anonymous and shared stores that live */
+static _Atomic int64_t anonymous; /* promised to anonymous stores that live */
+static og_promise *shared;        /* and to shared ones */
+static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
 
-void og_limits_promise(int64_t bytes, int32_t shared) { atomic_fetch_add(&promised[shared != 0], bytes); }
+void og_limits_promise(og_promise *promise, int64_t bytes, int32_t segment) {
+    promise->bytes = bytes;
+    promise->segment = segment;
+    if (segment < 0) {
+        atomic_fetch_add(&anonymous, bytes);
+        return;
+    }
+    pthread_mutex_lock(&shared_lock);
+    promise->next = shared;
+    shared = promise;
+    pthread_mutex_unlock(&shared_lock);
+}
+
+void og_limits_release(const og_promise *promise) {
+    if (!promise->bytes) return;
+    if (promise->segment < 0) {
+        atomic_fetch_sub(&anonymous, promise->bytes);
+        return;
+    }
+    pthread_mutex_lock(&shared_lock);
+    og_promise **at = &shared;
+    while (*at != promise) at = &(*at)->next;
+    *at = promise->next;
+    pthread_mutex_unlock(&shared_lock);
+}
+
+/* Of shared stores, by what their segments hold: other processes touch them too, and a forked child has none of the
+ * pages resident that its parent has touched. */
+static int64_t untouched_shared(void) {
+    int64_t bytes = 0;
+    struct stat is;
+    pthread_mutex_lock(&shared_lock);
+    for (const og_promise *p = shared; p; p = p->next) {
+        int64_t left = fstat(p->segment, &is) ? 0 : p->bytes - (int64_t)is.st_blocks * 512;
+        if (left > 0) bytes += left;
+    }
+    pthread_mutex_unlock(&shared_lock);
+    return bytes;
+}
 
 /* The first bytes of a small kernel file, zero-terminated; 0 when it cannot be read. */
 static int64_t read_text(const char *path, char *text, size_t size) {
@@ -108,20 +150,17 @@ void og_limits_read(const char *root, og_limits *out) {
             if (room < out->group_bytes) out->group_bytes = room;
         }
     }
-    int64_t locked = 0, mapped = 0, resident[2] = {0};
+    int64_t locked = 0, mapped = 0, resident = 0;
     snprintf(path, sizeof path, "%s/proc/self/status", root);
     if (read_text(path, text, sizeof text) > 0) {
         locked = field_bytes(text, "VmLck:");
         mapped = field_bytes(text, "VmSize:");
-        resident[0] = field_bytes(text, "RssAnon:");
-        resident[1] = field_bytes(text, "RssShmem:");
+        resident = field_bytes(text, "RssAnon:");
     }
     /* resident memory that is not of stores hides as much that is promised: never too strict */
-    for (int shared = 0; shared < 2; shared++) {
-        int64_t left = atomic_load(&promised[shared]) - resident[shared];
-        if (left > 0) out->promised_bytes += left;
-        if (left > 0 && shared) out->promised_shared = left;
-    }
+    int64_t left = atomic_load(&anonymous) - resident;
+    out->promised_shared = untouched_shared();
+    out->promised_bytes = out->promised_shared + (left > 0 ? left : 0);
     struct rlimit limit;
     if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && geteuid() != 0) {
         int64_t most = (int64_t)limit.rlim_cur;

@@ -93,8 +93,7 @@ og_status og_store_new(const og_store_options *options, og_store **out, og_error
                                                     : og_store_map_anonymous(store, options, bytes, err);
         if (status == OG_OK) {
             lay_out(store);
-            store->promised = bytes;
-            og_limits_promise(bytes, options->backing == OG_BACK_SHARED);
+            og_limits_promise(&store->promise, bytes, store->descriptor);
         }
     }
     if (status != OG_OK) {

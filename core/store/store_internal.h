@@ -2,6 +2,8 @@
 #ifndef OMNIGRAM_STORE_INTERNAL_H
 #define OMNIGRAM_STORE_INTERNAL_H
 
+#include "store/limits.h"
+
 #include <omnigram/file.h>
 #include <omnigram/memory.h>
 #include <omnigram/store.h>
@@ -31,7 +33,7 @@ struct og_store {
     int64_t memory_bytes;
     void *reserved; /* the address range with its guard pages, for munmap */
     int64_t reserved_bytes;
-    int64_t promised;   /* bytes that count as taken while they are not touched (limits.h) */
+    og_promise promise; /* memory that counts as taken while it is not touched */
     int32_t descriptor; /* shared: holds the lock that says "alive"; -1 */
     int32_t owner;      /* shared: the process that made the segment with this handle and unlinks it; 0: joined. A child
                            of a fork has the handle too, and must leave the name to its parent */

@@ -182,7 +182,7 @@ og_status og_store_join_shared(og_store *store, const char *name, og_error *err)
 }
 
 void og_store_unmap(og_store *store) {
-    og_limits_promise(-store->promised, store->backing == OG_BACK_SHARED);
+    og_limits_release(&store->promise);
     if (store->reserved) munmap(store->reserved, (size_t)store->reserved_bytes);
     if (store->descriptor >= 0) {
         if (store->owner == (int32_t)getpid() && names_it(store->name, store->descriptor))

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +28,8 @@ struct og_exchange {
     int32_t broken;
     int64_t *rows; /* [world * capacity]: what this rank applies */
 };
+
+enum { NAME_MOST = 192 }; /* 200 of a shared store, less the longer suffix */
 
 static control_line *line_of(const og_exchange *x, int32_t rank) { return og_store_row(x->control, rank); }
 
@@ -83,9 +86,8 @@ static og_status meet(og_exchange *x, const char *meaning, og_error *err) {
 
 static og_status open_store(const char *name, const char *suffix, int32_t rank, const og_store_options *options,
                             og_store **out, og_error *err) {
-    char full[256];
-    int n = snprintf(full, sizeof full, "%s.%s", name, suffix);
-    if (n < 0 || (size_t)n >= sizeof full) return og_fail(err, OG_EINVAL, "exchange name '%.40s...' is too long", name);
+    char full[NAME_MOST + 16];
+    snprintf(full, sizeof full, "%s.%s", name, suffix);
     if (rank == 0) {
         og_store_options o = *options;
         o.backing = OG_BACK_SHARED;
@@ -111,6 +113,9 @@ static og_status open_store(const char *name, const char *suffix, int32_t rank, 
 
 og_status og_exchange_new(const char *name, int32_t rank, int32_t world, int64_t capacity, int64_t dim,
                           og_exchange **out, og_error *err) {
+    if (!name || !*name || strlen(name) > NAME_MOST || strchr(name, '/'))
+        return og_fail(err, OG_EINVAL, "exchange name '%.40s': 1..%d characters without '/'", name ? name : "",
+                       NAME_MOST);
     if (world < 1 || world > 1024 || rank < 0 || rank >= world)
         return og_fail(err, OG_EINVAL, "exchange rank %d of %d: worlds are 1..1024", rank, world);
     if (capacity < 1 || capacity > (INT64_C(1) << 32))

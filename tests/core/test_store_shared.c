@@ -2,6 +2,8 @@
  * copy of the pages. */
 #include "test.h"
 
+#include "store/limits.h"
+
 #include <omnigram/memory.h>
 #include <omnigram/store.h>
 
@@ -196,6 +198,33 @@ static void refuses_strangers_and_bad_names(void) {
     close(ready[1]);
 }
 
+/* What another process has touched of a segment is taken, and promised no more: not to its maker, nor to a child. */
+static void what_others_touched_is_not_promised(void) {
+    og_store_options o = shared(1 << 18);
+    og_store *store;
+    og_limits limits;
+    CHECK_OK(og_store_new(&o, &store, &err));
+    int64_t bytes = og_store_rows(store) * og_store_row_bytes(store);
+    og_limits_read("", &limits);
+    CHECK(limits.promised_shared > bytes / 10 * 9 && limits.promised_bytes >= limits.promised_shared);
+    for (int touches = 1; touches >= 0; touches--) {
+        int how;
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            if (touches) memset(og_store_row(store, 0), 1, (size_t)bytes);
+            og_limits_read("", &limits);
+            _exit(limits.promised_shared >= bytes / 10);
+        }
+        CHECK(waitpid(child, &how, 0) == child && how == 0);
+        og_limits_read("", &limits);
+        CHECK(limits.promised_shared < bytes / 10);
+    }
+    og_store_free(store);
+    og_limits_read("", &limits);
+    CHECK(limits.promised_shared == 0);
+}
+
 int main(void) {
     snprintf(name, sizeof name, "test-%d", (int)getpid());
     int64_t before = og_alloc_count();
@@ -203,6 +232,7 @@ int main(void) {
     a_killed_owner_leaves_nothing_that_blocks();
     one_of_many_reclaims();
     a_forked_child_leaves_the_name_alone();
+    what_others_touched_is_not_promised();
     one_physical_copy();
     refuses_strangers_and_bad_names();
     CHECK(og_alloc_count() == before);

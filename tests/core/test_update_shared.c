@@ -337,6 +337,11 @@ static void a_rank_is_one_process(void) {
     og_exchange_patience_ms = 100;
     CHECK_FAILS(og_exchange_new(meeting, 0, 2, 1, DIM, &x, &err), OG_EIO, "rank 1 of 2 has not come");
     og_exchange_patience_ms = 60000;
+    char longest[194] = {0};
+    memset(longest, 'x', 193);
+    for (int i = 0; i < 4; i++) /* no rank waits a minute for what cannot come */
+        CHECK_FAILS(og_exchange_new((const char *[]){NULL, "", "a/b", longest}[i], 1, 2, 1, DIM, &x, &err), OG_EINVAL,
+                    "1..192 characters without '/'");
     CHECK_OK(og_exchange_new(meeting, 0, 1, 1, DIM, &x, &err));
     CHECK_FAILS(og_exchange_new(meeting, 0, 1, 1, DIM, &other, &err), OG_EINVAL, "in use");
     og_exchange_free(x);
