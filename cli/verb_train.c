@@ -44,7 +44,7 @@ static int print_keys(void) {
     return 0;
 }
 
-/* The run that SIGINT and SIGTERM stop; the second one finds the system's own handler and ends the program at once. */
+/* The run that SIGINT and SIGTERM stop; a second one, whichever, ends the program at once. */
 static struct {
     void (*stop)(og_trainer *);
     og_trainer *trainer;
@@ -53,6 +53,11 @@ static struct {
 
 static void stop_running(int number) {
     static const char line[] = "\nstopping after this step; once more ends at once\n";
+    if (running.by) { /* delivered when this handler returns */
+        signal(number, SIG_DFL);
+        raise(number);
+        return;
+    }
     running.by = number;
     running.stop(running.trainer);
     ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
@@ -61,7 +66,7 @@ static void stop_running(int number) {
 
 static og_status run_until_stopped(const og_train_calls *call, og_trainer *trainer, og_error *err) {
     static const int signals[] = {SIGINT, SIGTERM};
-    const struct sigaction on = {.sa_handler = stop_running, .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
+    const struct sigaction on = {.sa_handler = stop_running, .sa_flags = SA_RESTART};
     struct sigaction before[2];
     running.stop = call->trainer_stop;
     running.trainer = trainer;
