@@ -48,8 +48,13 @@ template <class F> void each(og_pool *pool, int64_t n, og_error *err, F &&fn) {
 void make_trainer(const og_isolation_options &o, bool leak_window, trainer_guard &out, og_error *err) {
     og_config *config = nullptr;
     check(og_config_copy(o.config, &config, err));
-    std::vector<std::string> set = {"memory.rows=normal", "memory.dropout=0",    "train.threads=1",
-                                    "train.batch=1",      "train.micro_batch=0", "train.resume=never"};
+    std::vector<std::string> set = {"memory.rows=normal",
+                                    "memory.dropout=0",
+                                    "train.threads=1",
+                                    "train.batch=1",
+                                    "train.micro_batch=0",
+                                    "train.resume=never",
+                                    "model.loss_chunk=" + std::to_string(PRODUCT_ROWS)};
     const og_config *tables = og_config_get(config, "tables");
     for (int64_t i = 0; leak_window && i < og_config_size(tables); i++)
         set.push_back(std::string("tables.") + og_config_key_at(tables, i) + ".leak=true");
@@ -103,23 +108,20 @@ struct audit {
         int64_t most_packs = o.n_packs ? o.n_packs : 4, most_docs = o.n_docs ? o.n_docs : 8,
                 all = og_packs_count(o.packs);
         for (int64_t i = 0; i < all && packs < most_packs; i++) {
-            // Poked, a pack stands beside the next one in a batch. Taking a document out is looked at in its pack
-            // alone: it changes how many rows matrix products have, and a few of those sizes round differently.
-            std::vector<og_pack> joined(all > 1 ? 2 : 1);
-            for (size_t k = 0; k < joined.size(); k++)
-                check(og_packs_get(o.packs, (i + (int64_t)k) % all, &joined[k], err));
-            const std::vector<og_pack> alone(1, joined[0]);
-            int64_t docs = alone[0].n_docs;
+            std::vector<og_pack> seen(all > 1 ? 2 : 1); // the pack beside the next one
+            for (size_t k = 0; k < seen.size(); k++)
+                check(og_packs_get(o.packs, (i + (int64_t)k) % all, &seen[k], err));
+            int64_t docs = seen[0].n_docs;
             if (docs < 2) continue;
             packs++;
-            std::vector<scene> scenes = {{whole, joined, {}, {}}, {whole, alone, {}, {}}}; // then a twin a channel
+            std::vector<scene> scenes(2, {whole, seen, {}, {}}); // to poke and to take out of; then a twin a channel
             for (const channel &c : channels)
-                scenes.push_back({!strcmp(c.name, "window") ? leaking : whole, c.shifts ? alone : joined, c.down, {}});
+                scenes.push_back({!strcmp(c.name, "window") ? leaking : whole, seen, c.down, {}});
             auto shifts = [&](int64_t s) { return s < 2 ? s == 1 : channels[(size_t)s - 2].shifts; };
             int64_t n = std::min(most_docs, docs), n_scenes = (int64_t)scenes.size();
             each(pool, n_scenes, err, [&](int64_t s) {
-                scene &seen = scenes[(size_t)s];
-                seen.before = look(seen.trainer, seen.packs, seen.up);
+                scene &at = scenes[(size_t)s];
+                at.before = look(at.trainer, at.packs, at.up);
             });
             std::vector<leak_count> found((size_t)(n * n_scenes));
             each(pool, n * n_scenes, err, [&](int64_t k) {

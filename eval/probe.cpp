@@ -98,8 +98,24 @@ void pack_copy::remove(int64_t doc) {
     point();
 }
 
+// Puts a document of padding at the end of a batch, and targets in it, so that the products of a scene have one shape
+// before and after a document is taken out: the last rows of other sizes may round otherwise.
+static void level(batch &b) {
+    int64_t rows = (b.n_padded / PRODUCT_ROWS + 1) * PRODUCT_ROWS, pads = rows - b.n, at = b.n,
+            targets = rows - b.targets.size(0);
+    b.tokens = at::cat({b.tokens, at::zeros({pads}, at::kLong)});
+    b.pos = at::cat({b.pos, at::zeros({pads}, at::kLong)});
+    b.sources = at::cat({b.sources, at::full({targets}, at, at::kLong)});
+    b.targets = at::cat({b.targets, at::zeros({targets}, at::kLong)});
+    b.weights = at::cat({b.weights, at::zeros({targets}, at::kDouble)});
+    b.lengths.push_back(pads);
+    b.n = rows;
+}
+
 std::vector<sight> look(og_trainer *t, const std::vector<og_pack> &packs, const guards &up) {
     batch b = make_batch(packs.data(), (int64_t)packs.size(), up);
+    int64_t n = b.n;
+    level(b);
     std::vector<int64_t> rows;
     std::vector<at::Tensor> parts;
     for (const og_pack &pack : packs) {
@@ -111,7 +127,11 @@ std::vector<sight> look(og_trainer *t, const std::vector<og_pack> &packs, const 
         }
         rows.insert(rows.end(), own.begin(), own.end());
     }
-    at::Tensor vectors = parts[0].defined() ? at::cat(parts) : at::Tensor(), input, nll;
+    at::Tensor vectors, input, nll;
+    if (parts[0].defined()) {
+        parts.push_back(at::zeros({b.n - n, parts[0].size(1)}, parts[0].options()));
+        vectors = at::cat(parts);
+    }
     if (vectors.defined()) vectors.requires_grad_(true);
     std::vector<at::Tensor> layers;
     at::Tensor hidden = model_of(t).hidden(b, vectors, &layers, &input);

@@ -34,6 +34,7 @@ struct sight {
     std::vector<double> nll;          // of its targets
     at::Tensor input_grad, rows_grad; // [tokens][...], undefined without tables
 };
+enum { PRODUCT_ROWS = 64 }; // matrix products of a look have a multiple of it
 // Of all documents of these packs, computed as one batch. Threads may look through one trainer with frozen weights.
 std::vector<sight> look(og_trainer *t, const std::vector<og_pack> &packs, const guards &up);
 

@@ -12,7 +12,7 @@ const og_stencil_type *og_stencil_find(const char *name) {
 og_status og_stencil_modality(const og_config *config, const og_id_map *ids, int32_t modality, og_error *err) {
     if (ids->codes[modality] > 0) return OG_OK;
     return og_fail(err, OG_EINVAL,
-                   "%s: there are no %s codes among the ids; take a table of a modality that the data lack out (set it "
-                   "to null, or leave it out of memory.use)",
+                   "%s: there are no %s codes among the ids; leave out a table of a modality that the data lack "
+                   "(--tables.NAME=null takes one away, memory.use names those that are used)",
                    OG_WHERE(config), og_modality_name(modality));
 }

@@ -9,6 +9,8 @@
 #include <omnigram/internal/fence.hpp>
 #include <omnigram/random.h>
 
+#include <mutex>
+
 namespace og {
 
 struct model::block {
@@ -21,6 +23,7 @@ struct model::impl {
     at::ScalarType compute;
     at::Tensor embed, norm, head, memory_up;
     at::Tensor cosines, sines; // [positions][half a head]; grows to the furthest position that a batch has
+    std::mutex reaching;       // the isolation audit's threads share a model
     std::vector<block> blocks;
 
     at::Tensor linear(const at::Tensor &x, const at::Tensor &w) const {
@@ -30,6 +33,7 @@ struct model::impl {
                          const at::Tensor &sine) const;
     at::Tensor mlp(const block &k, const at::Tensor &x) const;
     void reach(int64_t positions);
+    std::pair<at::Tensor, at::Tensor> rotations(const at::Tensor &pos); // cosines and sines of these positions
 };
 
 namespace {
@@ -109,6 +113,12 @@ void model::impl::reach(int64_t positions) {
     sines = angles.sin().to(type);
 }
 
+std::pair<at::Tensor, at::Tensor> model::impl::rotations(const at::Tensor &pos) {
+    std::lock_guard<std::mutex> lock(reaching);
+    if (pos.numel()) reach(pos.max().item<int64_t>() + 1);
+    return {cosines.index_select(0, pos), sines.index_select(0, pos)};
+}
+
 int64_t model::bytes() const {
     int64_t sum = 0;
     for (auto &p : parameters) sum += (int64_t)p.value.nbytes();
@@ -157,8 +167,7 @@ at::Tensor model::hidden(const batch &b, const at::Tensor &memory, std::vector<a
         x = m.fusion == OG_FUSION_WELM_MEAN ? (x + up) * 0.5 : x + up;
     }
     if (layers) layers->push_back(x);
-    if (b.n) self->reach(b.pos.max().item<int64_t>() + 1);
-    at::Tensor cosine = m.cosines.index_select(0, b.pos), sine = m.sines.index_select(0, b.pos);
+    auto [cosine, sine] = self->rotations(b.pos);
     for (const block &k : m.blocks) {
         x = x + m.attention(k, x, b, cosine, sine);
         x = x + m.mlp(k, x);

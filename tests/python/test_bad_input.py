@@ -183,7 +183,7 @@ WRONG = [
     ("prepare --dataset.name=folder --dataset.path=folder --out folder/deep/er", 1, "folder/deep/er lies in folder, which is read"),
     ("prepare --dataset.name=folder --dataset.path=./folder/ --out prepared/../folder/er", 1, "lies in ./folder, which is read"),
     ("inspect packs --tokenizer all.yaml", 1, "all.yaml: is no tokenizer"),
-    ("table --tables all.yaml --ids 400", 1, "there are no image codes among the ids; take a table"),
+    ("table --tables all.yaml --ids 400", 1, "there are no image codes among the ids; leave out a table"),
     ("quantize --prepared prepared --out empty", 1, "empty"), ("prepare --config all.yaml --out folder/../empty/x", 1, "empty"),
 ]
 

@@ -14,8 +14,9 @@ import time
 
 import numpy as np
 import pytest
-from train_fixture import IDS, config, files, find_program, packs, program, train_words  # noqa: F401
+from train_fixture import IDS, config, documents, files, find_program, packs, program, train_words  # noqa: F401
 
+import omnigram
 from omnigram.trainer import train_library
 
 
@@ -134,7 +135,8 @@ def test_a_signal_stops_after_a_step_and_the_run_goes_on_with_the_same_bits(file
     assert state_of(run) == state_of(whole[0]) and (tmp_path / "result.json").exists()
 
 
-def test_a_second_signal_ends_it_at_once(files, tmp_path):  # noqa: F811
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_ends_it_at_once(files, tmp_path, second):  # noqa: F811
     run = tmp_path / "run"
     slow = ("--model.width=512", "--model.layers=8", "--model.heads=8", "--train.epochs=9", "--train.save_seconds=0", "--memory.mode=off")
     process = subprocess.Popen([str(w) for w in (find_program(), *train_words(files, run, *slow))], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -143,8 +145,8 @@ def test_a_second_signal_ends_it_at_once(files, tmp_path):  # noqa: F811
     process.send_signal(signal.SIGINT)
     while "stopping after this step" not in process.stderr.readline():
         assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    assert process.wait() == -signal.SIGINT and not (run / "ckpt").exists()
+    process.send_signal(second)
+    assert process.wait() == -second and not (run / "ckpt").exists()
     process.stderr.close()
 
 
@@ -259,6 +261,27 @@ def test_an_audit_s_figures_do_not_depend_on_threads(files):  # noqa: F811
     words = ("audit", "isolation", "--config", files / "config.yaml", "--packs", files / "train.safetensors", "--packs-probed", 2, "--json", "-")
     one, two, five = (program(*words, f"--train.threads={n}").stdout for n in (1, 2, 5))
     assert one == two == five and json.loads(one)["documents"] >= 4
+
+
+@pytest.mark.parametrize("capacity", [40, 41, 64])
+def test_an_audit_takes_no_rounding_for_a_leak(files, tmp_path, capacity):
+    """Products of so few rows round as their number has it, and a document that is taken out changes it."""
+    omnigram.Packs.build(documents(60), capacity=capacity, method="concat", long_doc="fragment").save(tmp_path / "packs")
+    done = program("audit", "isolation", "--config", files / "config.yaml", "--packs", tmp_path / "packs", "--json", "-")
+    assert json.loads(done.stdout)["leaks"] == 0
+
+
+def test_an_audit_s_threads_share_a_model_whose_positions_grow(files, tmp_path):
+    """Carried fragments at positions that no look before has reached, on several threads at once."""
+    (tmp_path / "text.yaml").write_text(json.dumps({**config(), "tables": {"text": config()["tables"]["text"]}}))
+    builder = omnigram.DocumentsBuilder(IDS)
+    for number in range(16):  # each end, which is in a pack with the next beginning, is farther than the one before
+        builder.begin(0, number)
+        builder.item(omnigram.TEXT, np.arange(1050 * (number + 1)) % 60)
+        builder.end()
+    omnigram.Packs.build(builder.finish(), capacity=96, method="concat", long_doc="fragment", fragment_context="carry").save(tmp_path / "packs")
+    words = ("audit", "isolation", "--config", tmp_path / "text.yaml", "--packs", tmp_path / "packs", "--packs-probed", 16, "--documents", 2, "--json", "-")
+    assert len({program(*words, f"--train.threads={n}").stdout for n in (1, 8)}) == 1
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
