@@ -17,7 +17,8 @@ static og_status check_plan(const og_lookup_plan *p, og_error *err) {
         return og_fail(err, OG_EINVAL, "lookup in_flight %d: must be in 1..64", p->in_flight);
     for (int32_t c = 0; c < p->n_columns; c++) {
         if (p->store[c] < 0 || p->store[c] >= p->n_stores)
-            return og_fail(err, OG_EINVAL, "lookup column %d reads store %d of %d", c, p->store[c], p->n_stores);
+            return og_fail(err, OG_EINVAL, "lookup column %d reads store %d, there are %d, counted from 0", c,
+                           p->store[c], p->n_stores);
         if (p->base && p->base[c] < 0)
             return og_fail(err, OG_EINVAL, "lookup column %d: base %lld is negative", c, (long long)p->base[c]);
         int64_t rows = p->stores[p->store[c]]->rows;

@@ -66,7 +66,7 @@ og_status og_store_new(const og_store_options *options, og_store **out, og_error
         return og_fail(err, OG_EINVAL, "store backing %d: must be 0 (anonymous), 1 (shared) or 2 (file)",
                        options->backing);
     if (options->backing != OG_BACK_ANONYMOUS && (!options->name || !*options->name))
-        return og_fail(err, OG_EINVAL, "store backing %d needs a name", options->backing);
+        return og_fail(err, OG_EINVAL, "a %s store needs a name", options->backing == OG_BACK_FILE ? "file" : "shared");
     if (options->numa < OG_NUMA_SPLIT)
         return og_fail(err, OG_EINVAL,
                        "store numa %d: must be a node, -1 (default), -2 (interleave) or -3 (split rows)",

@@ -56,8 +56,9 @@ og_status og_update_check(const og_store *store, const og_update_options *o, int
     int64_t slot = step_slot(o, store->dim), need = og_update_state(o->kind, store->dim);
     if (slot >= need) need = slot + 1;
     if (store->state < need)
-        return og_fail(err, OG_EINVAL, "update kind %d%s needs %lld state values a row, the store was made with %d",
-                       o->kind, o->decay > 0 ? " with decay" : "", (long long)need, store->state);
+        return og_fail(err, OG_EINVAL, "%s%s needs %lld state values a row, the store was made with %d (its `state`)",
+                       (const char *const[]){"SGD", "row-wise Adagrad", "Adam", "RMSprop"}[o->kind],
+                       o->decay > 0 ? " with decay" : "", (long long)need, store->state);
     return OG_OK;
 }
 

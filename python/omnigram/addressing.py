@@ -58,7 +58,8 @@ class Stream:
         if codes.ndim == 1 and width == 1:
             codes = codes[:, None]
         if codes.ndim != 2 or codes.shape[1] != width:
-            raise invalid(f"codes: shape {codes.shape} where (T, {width}) is needed")
+            batch = "; a batch is one stream, flattened, with a document start for each of its rows" if width == 1 else ""
+            raise invalid(f"codes: shape {codes.shape} where {f'(T, {width})' if width > 1 else '(T,)'} is needed{batch}")
         self.n = codes.shape[0]
         if doc_starts is None:
             doc_starts = [] if continues else [0]

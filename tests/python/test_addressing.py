@@ -177,3 +177,14 @@ def test_every_scheme_is_in_the_page_of_addressing():
 def test_an_unknown_scheme_is_told_of_those_there_are(word, said):
     with pytest.raises(omnigram.InvalidError, match=said):
         omnigram.Addressing(word)
+
+
+def test_a_batch_is_one_stream_as_the_page_says(root):
+    batch = np.arange(10).reshape(2, 5)
+    with omnigram.Addressing(WELM) as addressing:
+        with pytest.raises(omnigram.InvalidError, match=r"shape \(2, 5\) where \(T,\) is needed; a batch is one stream"):
+            addressing.rows(batch)
+        line = "addressing.rows(batch.ravel(), np.arange(0, batch.size, T)).reshape(B, T, -1)"
+        assert line in (root / "docs" / "python.md").read_text()
+        got = eval(line, {"np": np, "addressing": addressing, "batch": batch, "B": 2, "T": 5})
+        np.testing.assert_array_equal(got, [addressing.rows(own) for own in batch])

@@ -157,3 +157,13 @@ def _environment():
     import os
     from pathlib import Path
     return {**os.environ, "PYTHONPATH": str(Path(omnigram.__file__).parents[1])}
+
+
+def test_messages_name_things_by_their_words_and_not_by_numbers():
+    with omnigram.Table(10, 8) as table:
+        with pytest.raises(omnigram.InvalidError, match="^row-wise Adagrad needs 1 state values a row, the store was made with 0"):
+            omnigram.RowOptimizer("adagrad_row").apply(table, [1], np.ones((1, 8), np.float32), step=1)
+        with pytest.raises(omnigram.InvalidError, match="column 1 reads store 1, there are 1, counted from 0"):
+            omnigram.Lookup(table, store=[0, 1])
+    with pytest.raises(omnigram.InvalidError, match="a shared store needs a name"):
+        omnigram.Table(10, 8, backing="shared")

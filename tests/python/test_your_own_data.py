@@ -85,13 +85,16 @@ class Walk:
         """Every block in the order of the page, those of training where the build has it."""
         said = None
         for kind, text in FENCE.findall(self.page):
-            assert kind in ("sh", "yaml", "text", "json"), kind
+            assert kind in ("sh", "yaml", "text", "json", "python"), kind
             if kind == "yaml":
                 assert text.startswith("# own.yaml")
                 with (self.at / "own.yaml").open("a") as file:
                     file.write(text)
             elif kind == "sh":
                 said = self.shell(text) if self.torch or not NEEDS_TORCH.search(text) else None
+            elif kind == "python":
+                (self.at / "block.py").write_text(text)
+                said = self.shell("PYTHONPATH=python .venv/bin/python block.py")
             elif kind == "text" and said is not None:
                 for line in text.splitlines():
                     assert re.search(pattern(line), said), f"the page shows {line!r}, which was not printed:\n{said}"
