@@ -43,7 +43,7 @@ def main(argv: list[str] | None = None) -> int:
                              "of the config (default: folder or jsonl where --path is given, config where prepare.dataset has a "
                              "name, else auto)")
     parser.add_argument("--path", type=Path, help="where --data folder or jsonl lies")
-    parser.add_argument("--smoke", action="store_true", help="every stage at toy size (quickstart.smoke), in seconds")
+    parser.add_argument("--smoke", action="store_true", help="every stage at toy size (quickstart.smoke), in about a minute")
     options, rest = parser.parse_known_args(argv)
     for word in rest:
         if not word.startswith("--") or "=" not in word:
