@@ -2,8 +2,8 @@
  * layer.
  *
  * distance(v, c) = d_{dim-1} where d_j = fmaf(v_j - c_j, v_j - c_j, d_{j-1}) in fp32, j ascending from d_{-1} = 0. A
- * lane of a register holds one code, so no width changes the order of a sum; FMA is one rounding wherever it is done.
- */
+ * lane of a register holds one code, so no width changes the order of a sum; FMA is one rounding
+ * wherever it is done. */
 #ifndef OMNIGRAM_NEAREST_H
 #define OMNIGRAM_NEAREST_H
 

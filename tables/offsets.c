@@ -155,8 +155,7 @@ static void run_cell(const og_offsets *o, const og_offset *at, const og_pack *pa
 /* Codes of one level in rows no longer than a block, and cells outside the grid absent: a cell is then a fixed number
  * of tokens back, so that all windows of the segment are one loop a cell, and which cells are present is a mask of the
  * column and one of the row. What is copied for absent cells means nothing. Windows i .. i + (stop - t) are of tokens t
- * .. stop.
- */
+ * .. stop. */
 static void flat_cells(const og_offsets *o, const og_pack *pack, int32_t base, const og_segment *s, int64_t t,
                        int64_t stop, int64_t i, int32_t *const *code, uint32_t *present) {
     const int64_t columns = s->columns, stride = columns + s->row_end, n = stop - t;

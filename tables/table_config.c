@@ -175,8 +175,7 @@ static og_status make_part(const og_config *map, const og_stencil_type *type, co
     return finish_part(part, *addressing, map, err);
 }
 
-typedef struct common_keys { /* the first OG_N_STENCIL_KEYS rows of any stencil's table, read alone
-                              */
+typedef struct common_keys { /* the first OG_N_STENCIL_KEYS rows of any stencil's table, read alone */
     og_stencil_keys common;
 } common_keys;
 

@@ -4,8 +4,7 @@
 
 #include "stencil.h"
 
-/* One stencil with one addressing: a table has one, or one for each n-gram that its `cells` list.
- */
+/* One stencil with one addressing: a table has one, or one for each n-gram that its `cells` list. */
 typedef struct og_part {
     const og_stencil_type *stencil;
     og_stencil_impl *impl;

@@ -1,5 +1,5 @@
-/* memory.h: the n-gram tables of one model in training: stores, row ids computed ahead, lookups in flight, and updates.
- */
+/* memory.h: the n-gram tables of one model in training: stores, row ids computed ahead, lookups in
+ * flight, and updates. */
 #ifndef OMNIGRAM_TRAIN_MEMORY_H
 #define OMNIGRAM_TRAIN_MEMORY_H
 

@@ -1,5 +1,5 @@
-/* memory_state.c: table rows in a checkpoint: whole records (values, scales, optimiser state), as they lie in memory.
- */
+/* memory_state.c: table rows in a checkpoint: whole records (values, scales, optimiser state), as they
+ * lie in memory. */
 #include "memory_impl.h"
 
 #include <omnigram/safetensors.h>

@@ -13,8 +13,8 @@ typedef struct comparison {
     void *log_context;
 } comparison;
 
-/* Keys that say how long, how often and where, and not what is learned; and those that the checkpoint itself refuses.
- */
+/* Keys that say how long, how often and where, and not what is learned; and those that the checkpoint
+ * itself refuses. */
 static int is_free(const char *path) {
     static const char *const keys[] = {"train.steps",      "train.epochs",       "train.resume",    "train.log_every",
                                        "train.save_every", "train.save_seconds", "train.save_last", "train.threads",

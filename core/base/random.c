@@ -21,8 +21,8 @@ uint64_t og_random_below(uint64_t key, uint64_t counter, uint64_t n) {
 
 double og_random_unit(uint64_t key, uint64_t counter) { return (double)(og_random_bits(key, counter) >> 11) * 0x1p-53; }
 
-/* log of x in (0, 1) by additions, products and quotients only, so that it has the same bits everywhere; within 2 ulp.
- */
+/* log of x in (0, 1) by additions, products and quotients only, so that it has the same bits everywhere;
+ * within 2 ulp. */
 static double portable_log(double x) {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);

@@ -1,9 +1,9 @@
 /* rank_body.h: sort-unique with inverse of ids from a short range: a bit for each id of the range, and how many ids
- * that occur come before each word of 64. Included by row_ops_body.h, for population counts want the CPU's instruction.
- */
+ * that occur come before each word of 64. Included by row_ops_body.h, for population counts want the
+ * CPU's instruction. */
 
-/* Set bits under bit i. A mask of i bits goes through mask registers in GCC 12's AVX-512 code, which a shift does not.
- */
+/* Set bits under bit i. A mask of i bits goes through mask registers in GCC 12's AVX-512 code, which a
+ * shift does not. */
 static inline int64_t ones_below(uint64_t set, uint64_t i) { return __builtin_popcountll(set << 1 << (63 - i)); }
 
 /* Asks for the line that will be written OG_STREAM_AHEAD bytes later. */

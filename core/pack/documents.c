@@ -1,5 +1,4 @@
-/* documents.c: items to documents: the one place where the layout (markers, row ends, ids) is made.
- */
+/* documents.c: items to documents: the one place where the layout (markers, row ends, ids) is made. */
 #include "pack/documents.h"
 #include "pack/segments.h"
 

@@ -1,5 +1,4 @@
-/* segments.h: what a segment's tokens must be; shared by documents and packs. Not a public header.
- */
+/* segments.h: what a segment's tokens must be; shared by documents and packs. Not a public header. */
 #ifndef OMNIGRAM_PACK_SEGMENTS_H
 #define OMNIGRAM_PACK_SEGMENTS_H
 

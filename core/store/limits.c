@@ -84,8 +84,8 @@ static int64_t read_number(const char *folder, const char *file) {
 }
 
 /* Pages of files that a group is charged for and that the kernel drops when memory is asked for: whoever has read a
- * corpus has filled its group with them. Shared memory is not among them. prefix: v1 counts children only in "total_".
- */
+ * corpus has filled its group with them. Shared memory is not among them. prefix: v1 counts children
+ * only in "total_". */
 static int64_t droppable(const char *folder, const char *prefix) {
     char path[1200], text[8192];
     int64_t bytes = 0;

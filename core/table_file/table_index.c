@@ -115,8 +115,8 @@ og_status og_table_part_path(const char *path, int32_t part, int32_t parts, char
     return shard_path(path, generation + 1, part, parts, out, size, err);
 }
 
-/* Removes shards of this index that are not of this generation of so many parts: the old table, and what a crash left.
- */
+/* Removes shards of this index that are not of this generation of so many parts: the old table, and what
+ * a crash left. */
 static void remove_others(const char *path, int64_t generation, int32_t n) {
     char folder[4096], prefix[600], target[5000];
     const char *leaf = leaf_of(path);

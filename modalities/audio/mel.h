@@ -20,8 +20,8 @@ typedef struct og_mel_config {
     double add, mul; /* (value + add) * mul at the end */
 } og_mel_config;
 
-/* "librosa" (melspectrogram + power_to_db), "torchaudio" (MelSpectrogram), "whisper" (log_mel_spectrogram), at rate_hz.
- */
+/* "librosa" (melspectrogram + power_to_db), "torchaudio" (MelSpectrogram), "whisper"
+ * (log_mel_spectrogram), at rate_hz. */
 og_status og_mel_preset(const char *name, int64_t rate_hz, og_mel_config *out, og_error *err);
 /* *filters [bands][n_fft / 2 + 1], og_release. A filter that covers no bin is an error that names it. */
 og_status og_mel_filters(const og_mel_config *config, double **filters, og_error *err);

@@ -93,8 +93,7 @@ static og_status meet_picture(og_stamps *stamps, og_keymap *map, int64_t i, og_e
     return meet_text(stamps, map, "picture", key, i, err);
 }
 
-/* The same recording may come with another title inside, so the sound is compared and not the file.
- */
+/* The same recording may come with another title inside, so the sound is compared and not the file. */
 static og_status meet_clips(og_stamps *stamps, og_keymap *map, int64_t i, og_error *err) {
     for (int64_t c = 0; c < stamps->list[i].n_clips; c++) {
         char digest[OG_DIGEST_TEXT], *bytes = NULL;

@@ -62,8 +62,8 @@ static const char *find_clip(og_tuxpaint_plan *plan, const og_stamp *stamp, cons
     return found;
 }
 
-/* Units of a stamp: distinct captions in the chosen languages, each with its clip where that is spoken word for word.
- */
+/* Units of a stamp: distinct captions in the chosen languages, each with its clip where that is spoken
+ * word for word. */
 static og_status collect(planner *p, int64_t i, const char *side, og_error *err) {
     const og_stamp *stamp = &p->stamps->list[i];
     const og_tuxpaint_choice *choice = p->choice;
@@ -117,8 +117,8 @@ static og_status add_document(planner *p, int64_t first, const char *id, const c
     return og_name_hash(id, &d->order, err);
 }
 
-/* key 0: the whole picture; else a crop of 70..95 % of each side, mirrored half of the time where the stamp allows it.
- */
+/* key 0: the whole picture; else a crop of 70..95 % of each side, mirrored half of the time where the
+ * stamp allows it. */
 static og_item picture(const og_stamp *stamp, uint64_t key) {
     og_item item = {.modality = OG_IMAGE, .path = stamp->picture};
     if (key) {

@@ -30,8 +30,8 @@ static og_status find_decoder(og_opencv_decode_fn **out, og_error *err) {
 #endif
 }
 
-/* Raw planes to RGB8: gray is spread, 16 bits are scaled by 255/65535, alpha is composited in sRGB over the background.
- */
+/* Raw planes to RGB8: gray is spread, 16 bits are scaled by 255/65535, alpha is composited in sRGB over
+ * the background. */
 static og_status to_rgb(const og_raw_picture *raw, const double background[3], og_media *out, og_error *err) {
     int64_t n = raw->width * raw->height;
     int32_t c = raw->channels, colours = c >= 3 ? 3 : 1, alpha = c == 2 || c == 4;

@@ -103,8 +103,8 @@ static og_status probe_webp(const view *v, og_picture_header *out) {
     return OG_OK;
 }
 
-/* P1..P6: kind, width, height and, but for bitmaps, the highest value as text; comments from # to the end of the line.
- */
+/* P1..P6: kind, width, height and, but for bitmaps, the highest value as text; comments from # to the
+ * end of the line. */
 static og_status probe_pnm(const view *v, og_picture_header *out) {
     int64_t at = 2, values[3] = {0, 0, 0};
     int32_t bitmap = v->bytes[1] == '1' || v->bytes[1] == '4';

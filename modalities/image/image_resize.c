@@ -46,8 +46,8 @@ static og_status axis_make(int64_t n, double start, double length, int64_t outpu
             }
             if (sum <= 0) sum = w[0] = 1;
             for (int64_t k = 0; k < count; k++) w[k] /= sum;
-        } else { /* centres of pixels at .5; clamped at the sides of the window, so that a crop sees nothing outside it
-                  */
+        } else { /* centres of pixels at .5; clamped at the sides of the window, so that a crop sees
+                  * nothing outside it */
             double at = start + ((double)o + 0.5) * scale - 0.5;
             at = fmin(fmax(at, fmax(floor(start), 0)), fmin(ceil(start + length), (double)n) - 1);
             first = (int64_t)floor(at);

@@ -1,5 +1,5 @@
-/* test_gather_cuda.c: rows gathered by the device against a plain C loop: dtypes, widths, strides, places of the table.
- */
+/* test_gather_cuda.c: rows gathered by the device against a plain C loop: dtypes, widths, strides, places
+ * of the table. */
 #include "test.h"
 
 #include <omnigram/offload.h>

@@ -79,8 +79,7 @@ static void closing_joins_a_stalled_worker(void) {
     og_store_free(store);
 }
 
-/* Dropped while waiting, dropped while running, freed with jobs waiting: nothing is written after the call returns.
- */
+/* Dropped while waiting, dropped while running, freed with jobs waiting: nothing is written after the call returns. */
 static void nothing_is_written_after_cancel_or_free(void) {
     og_store *store = store_of(100, 8, OG_F32, 0);
     CHECK_OK(og_store_fill(store, 1, 1.0, NULL, &err));

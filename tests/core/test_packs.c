@@ -115,8 +115,8 @@ static void test_continued_positions(void) {
     og_packs_free(p);
 }
 
-/* A carried fragment begins with the last tokens of the one before, at weight 0: its own first token is a target too.
- */
+/* A carried fragment begins with the last tokens of the one before, at weight 0: its own first token is
+ * a target too. */
 static void test_fragments_with_context(void) {
     og_pack_policy policy = {.capacity = 5,
                              .method = OG_PACK_CONCAT,

@@ -1,5 +1,5 @@
-/* fuzz_tables.c: any YAML as the tables of a model: a table set that describes itself, or an error that says something.
- */
+/* fuzz_tables.c: any YAML as the tables of a model: a table set that describes itself, or an error that
+ * says something. */
 #include "fuzz.h"
 
 #include <omnigram/memory.h>

@@ -25,3 +25,13 @@ def test_clang_format_changes_nothing(root):
     assert files
     done = subprocess.run([program, "--dry-run", "--Werror", *files], cwd=root, capture_output=True, text=True)
     assert done.returncode == 0, "run: clang-format -i on\n" + done.stderr[:4000]
+
+
+def test_no_comment_ends_on_a_line_of_its_own(root):
+    """That is what the formatter leaves of a comment that is a word too long."""
+    files = subprocess.run(["git", "ls-files", "*.c", "*.h", "*.cpp", "*.hpp", "*.cu"], cwd=root, capture_output=True, text=True)
+    if files.returncode:
+        pytest.skip("not a git checkout")
+    ends = [f"{name}:{number}" for name in files.stdout.split()
+            for number, line in enumerate((root / name).read_text().splitlines(), 1) if line.strip() == "*/"]
+    assert not ends

@@ -82,8 +82,7 @@ static void uniform_codes(void) {
     og_pool_free(pool);
     CHECK(fabs(health.use.perplexity / K - 1) < 1e-9 && health.use.used == K);
     CHECK(fabs(health.expected_used / K - 0.982) <
-          0.0005); /* 98.2 % for four draws a code, as in a window of 65,536 tokens for 16,384 codes
-                    */
+          0.0005); /* 98.2 % for four draws a code, as in a window of 65,536 tokens for 16,384 codes */
     og_release(all);
     og_codebook_free(codebook);
 }

@@ -84,8 +84,8 @@ static void levels_agree(int64_t n, int64_t size, int64_t dim, int kind) {
     og_release(codes);
 }
 
-/* The same code alone, in any batch, in any order, on any number of threads, and whatever the caller's float mode is.
- */
+/* The same code alone, in any batch, in any order, on any number of threads, and whatever the caller's
+ * float mode is. */
 static void invariant(void) {
     enum { N = 777, K = 100, D = 37 };
     float *vectors = og_alloc(N * D, sizeof(float)), *codes = og_alloc(K * D, sizeof(float));

@@ -43,8 +43,8 @@ static void *at_the_end_of_a_page(const void *data, int64_t bytes) {
     return memcpy(memory + room - bytes, data, (size_t)bytes);
 }
 
-/* D + 1 boundaries are all there is, and T tokens: nothing that reads a pack reads beyond, in the last block neither.
- */
+/* D + 1 boundaries are all there is, and T tokens: nothing that reads a pack reads beyond, in the last
+ * block neither. */
 static void nothing_is_read_behind_the_arrays(const char *line, int64_t capacity) {
     og_packs *packs = packs_of(line, capacity);
     og_table_set *set = set_of(packs);

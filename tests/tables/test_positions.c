@@ -143,8 +143,8 @@ static void test_direct_codes_never_collide(void) {
     og_hash_report_free(r);
 }
 
-/* N-Grammer: each head hashes the bigrams of its own clusters. All K^2 of them, counted here by the published formula.
- */
+/* N-Grammer: each head hashes the bigrams of its own clusters. All K^2 of them, counted here by the
+ * published formula. */
 static void test_clusters_of_each_head(void) {
     enum { K = 48, ROWS = 1000, HEADS = 3 };
     static const int64_t primes[HEADS] = {1009, 1013, 1019}; /* above 1000 */

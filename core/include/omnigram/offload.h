@@ -15,8 +15,8 @@ OG_API og_status og_cuda_available(og_error *err) OG_MUST_USE;
 /* Page-locked host memory that every device can read; zeroed. Free with og_cuda_pinned_free (NULL is fine). */
 OG_API og_status og_cuda_pinned_new(int64_t bytes, void **out, og_error *err) OG_MUST_USE;
 OG_API void og_cuda_pinned_free(void *memory);
-/* Page-locks memory that exists (a row store) until og_cuda_unpin; OG_ENOMEM names the bytes and the system's reason.
- */
+/* Page-locks memory that exists (a row store) until og_cuda_unpin; OG_ENOMEM names the bytes and the
+ * system's reason. */
 OG_API og_status og_cuda_pin(void *memory, int64_t bytes, og_error *err) OG_MUST_USE;
 OG_API void og_cuda_unpin(void *memory);
 
@@ -42,8 +42,8 @@ typedef struct og_cuda_gather {
 } og_cuda_gather;
 
 /* Values are those of the plain C gather, bit for bit. Rows, strides and bases that are multiples of 16 bytes move 16
- * bytes a load. Borrows all pointers until the stream reaches this point. OG_EINVAL names a field that is not allowed.
- */
+ * bytes a load. Borrows all pointers until the stream reaches this point. OG_EINVAL names a field that
+ * is not allowed. */
 OG_API og_status og_gather_cuda(const og_cuda_gather *job, void *stream, og_error *err) OG_MUST_USE;
 
 OG_END

@@ -34,8 +34,8 @@ enum {
     OG_N_MARKERS = 8,
 };
 
-/* Disjoint id ranges. Text begins at 0 (published checkpoints need it). A code of level l is base + l * codes + code.
- */
+/* Disjoint id ranges. Text begins at 0 (published checkpoints need it). A code of level l is base + l *
+ * codes + code. */
 typedef struct og_id_map {
     int32_t base[OG_N_MODALITIES];
     int32_t codes[OG_N_MODALITIES];  /* codes of one level */

@@ -21,8 +21,8 @@ typedef struct og_array_info {
 typedef struct og_arrays og_arrays; /* an open file; arrays are read in place */
 
 /* Checks everything before it trusts anything: header length (at most 100 MB), JSON, duplicate names, shapes, 64-bit
- * products, no holes, no overlaps, file size. writable: arrays may be changed in place, by others who map the file too.
- */
+ * products, no holes, no overlaps, file size. writable: arrays may be changed in place, by others who map
+ * the file too. */
 OG_API og_status og_arrays_open(const char *path, int32_t writable, og_arrays **out, og_error *err) OG_MUST_USE;
 OG_API void og_arrays_close(og_arrays *arrays);
 OG_API int64_t og_arrays_count(const og_arrays *arrays);

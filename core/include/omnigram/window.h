@@ -15,8 +15,8 @@ OG_BEGIN
  *   EOS, SPECIAL, IMAGE_TOKEN: j itself is marked so (by id in the window's lists, or by a mark of the stream);
  *   the others: j and t lie in different runs (a run begins at a token that carries the mark; MODALITY: their
  *   modalities differ). Documents always break, by metadata, whatever the rules say (except fill = leak). Where several
- * rules find a token across, latch beats skip and skip beats hole. A run never comes back, so its three modes are one.
- */
+ * rules find a token across, latch beats skip and skip beats hole. A run never comes back, so its three
+ * modes are one. */
 enum {
     OG_AT_EOS = 0,
     OG_AT_SPECIAL = 1,

@@ -27,8 +27,8 @@ typedef struct og_stencil_type {
     void (*destroy)(og_stencil_impl *impl);
     /* Codes (id - base) of windows first .. first + cells->n - 1, all of one document, into the caller's arrays code[k]
      * (each [OG_BLOCK][width]) and present[i], bit k = cell k is there; 0 where the stencil does not apply. Codes of
-     * absent cells are not read. The stencil sets cells->constant_tag, or writes tag[k] and points cells->tag[k] at it.
-     */
+     * absent cells are not read. The stencil sets cells->constant_tag, or writes tag[k] and points
+     * cells->tag[k] at it. */
     void (*cells)(const og_stencil_impl *impl, const og_pack *pack, const og_id_map *ids, int64_t first,
                   og_cells *cells, int32_t *const *code, int8_t *const *tag, uint32_t *present);
 } og_stencil_type;

@@ -1,5 +1,5 @@
-/* Modules: heavy libraries in shared objects beside libomnigram.so, opened on first use. Not installed, not exported.
- */
+/* Modules: heavy libraries in shared objects beside libomnigram.so, opened on first use. Not installed,
+ * not exported. */
 #ifndef OMNIGRAM_INTERNAL_MODULE_H
 #define OMNIGRAM_INTERNAL_MODULE_H
 

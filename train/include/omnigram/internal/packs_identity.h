@@ -8,8 +8,8 @@
 
 OG_BEGIN
 
-/* {ids: {MODALITY: [base, codes, levels]}, codebooks: [fingerprint], tokenizer: fingerprint or null}; NULL: no memory.
- */
+/* {ids: {MODALITY: [base, codes, levels]}, codebooks: [fingerprint], tokenizer: fingerprint or null};
+ * NULL: no memory. */
 json_t *og_packs_identity(const og_packs *packs);
 
 /* Whether the ids of packs mean what they mean in those that `then` was made of; a member that it lacks is not
