@@ -56,8 +56,8 @@ static double step_of(const char *line, const char *newline, int csv) {
     size_t head = csv ? 0 : strlen("{\"step\":");
     if (!csv && (strncmp(line, "{\"step\":", head) || newline[-1] != '}')) return 0;
     char *rest;
-    double step = strtod(line + head, &rest); /* 10 is written 1e+01 */
-    return *rest == ',' ? step : 0;
+    double step = strtod(line + head, &rest);         /* 10 is written 1e+01 */
+    return *rest == ',' && rest < newline ? step : 0; /* strtod goes over an empty line */
 }
 
 /* Keeps the rows of steps up to done (and CSV's heading): a killed run wrote rows after its last checkpoint. A line
@@ -72,11 +72,12 @@ static og_status cut(const char *path, double done, int csv, double *last, og_er
     while (status == OG_OK) {
         const char *newline = memchr(text + end, '\n', (size_t)(bytes - end));
         if (!newline) break; /* a line that was not finished */
-        double step = line++ || !csv ? step_of(text + end, newline, csv) : 0;
+        int heading = ++line == 1 && csv;
+        double step = heading ? 0 : step_of(text + end, newline, csv);
         if (step > done) break;
-        if (!(step > 0) && (line > 1 || !csv))
-            status = og_fail(err, OG_EFORMAT, "%s:%lld: is no row of a step; mend the line, or remove the file", path,
-                             (long long)line);
+        if (heading ? strncmp(text + end, "step,", 5) != 0 : !(step > 0))
+            status = og_fail(err, OG_EFORMAT, "%s:%lld: is no %s; mend the line, or remove the file", path,
+                             (long long)line, heading ? "heading" : "row of a step");
         if (step > 0) *last = step;
         end = newline - text + 1;
     }

@@ -26,6 +26,7 @@ class TableIdentity(NamedTuple):
 
     @classmethod
     def of(cls, addressing: Addressing, name: str = "table") -> TableIdentity:
+        instance(addressing, Addressing, "addressing")
         return cls(name, addressing.fingerprint, addressing.description_text)
 
 

@@ -280,3 +280,8 @@ def test_a_table_of_another_vocabulary_scheme_or_codebook_is_refused_with_both_f
             with pytest.raises(og.InvalidError) as caught:
                 use(path, wants)
             assert has.fingerprint in str(caught.value) and wants.fingerprint in str(caught.value) and str(path) in str(caught.value)
+
+
+def test_an_identity_is_of_an_addressing():
+    with pytest.raises(og.InvalidTypeError, match="addressing: str where Addressing is needed"):
+        og.TableIdentity.of("mix64")

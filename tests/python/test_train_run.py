@@ -170,6 +170,12 @@ def test_rows_behind_the_checkpoint_go_and_bad_ones_are_named(files, tmp_path): 
         kept = path.read_bytes()
         assert "metrics.jsonl:3: is no row of a step" in train(14, ok=False)
         assert path.read_bytes() == kept
+    path.write_text("".join(lines[:7]))
+    table = (run / "metrics.csv").read_text().splitlines(keepends=True)
+    for kept, said in ((table[1:], "1: is no heading"), ([*table[:2], "\n", *table[2:]], "3: is no row")):
+        (run / "metrics.csv").write_text("".join(kept))
+        assert f"metrics.csv:{said}" in train(14, ok=False)
+    (run / "metrics.csv").write_text("".join(table))
     path.unlink()
     assert "metrics.jsonl: ends at step 0" in train(14)
 
