@@ -135,7 +135,7 @@ void run(og_trainer *t, og_error *err) {
             save(t, clock, err);
             saved = true;
         }
-        if (t->stop && !last) {
+        if (!last && t->stop.exchange(false)) { // obeyed once: the trainer can be run again
             if (!t->run.empty() && !saved) save(t, clock, err);
             say(t, OG_LOG_NOTE,
                 "stopped after step " + std::to_string(t->done) + " of " + std::to_string(t->planned) +

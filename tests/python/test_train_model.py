@@ -199,3 +199,13 @@ def test_config_faults_are_named(train_packs):
         Trainer(config(memory={"use": ["images"]}), train_packs)
     with pytest.raises(omnigram.InvalidError, match="frozen"):
         Trainer(config(memory={"mode": "frozen"}), train_packs)
+
+
+def test_a_stop_ends_one_run_of_a_trainer(train_packs):
+    ffi.cdef("void og_trainer_stop(og_trainer *trainer);", override=True)
+    with Trainer(config(), train_packs) as trainer:
+        train_library().og_trainer_stop(trainer.pointer)
+        trainer.run()
+        assert trainer.done == 1
+        trainer.run()
+        assert trainer.done == trainer.planned > 2

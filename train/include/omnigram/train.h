@@ -70,7 +70,8 @@ OG_API og_status og_trainer_step(og_trainer *trainer, og_step *out, int32_t *don
 OG_API og_status og_trainer_run(og_trainer *trainer, og_error *err) OG_MUST_USE;
 
 /* Asks og_trainer_run to end after the step that it makes, with a checkpoint and without the measures and summary of an
- * end; og_trainer_done is then less than og_trainer_planned. For signal handlers and any thread. */
+ * end; og_trainer_done is then less than og_trainer_planned. The next call goes on. For signal handlers and any
+ * thread. */
 OG_API void og_trainer_stop(og_trainer *trainer);
 
 /* The hook that measures on held-out packs (eval.h gives one). It adds its figures to the JSON object text it returns
