@@ -8,10 +8,10 @@ BUILD ?= build
 JOBS  ?= $(shell nproc)
 export PYTHONPATH := $(CURDIR)/python
 
-.PHONY: all setup data quickstart test test-c test-python test-sanitizers bench clean
+.PHONY: all setup built built-tests data quickstart test test-c test-python test-sanitizers bench clean
 
 all: $(BUILD)/build.ninja
-	@cmake --build $(BUILD) -j $(JOBS)
+	@cmake --build $(BUILD) -j $(JOBS) --target program
 
 $(BUILD)/build.ninja: CMakeLists.txt core/omnigram.cmake
 	@cmake -S . -B $(BUILD) -G Ninja -DOG_PYTHON=$(if $(wildcard $(PYTHON_OF_BUILD)),$(PYTHON_OF_BUILD),) >/dev/null
@@ -22,6 +22,9 @@ setup:
 # After setup the build must look for torch in the new .venv.
 built: setup
 	@cmake -S . -B $(BUILD) -G Ninja -DOG_PYTHON=$(PYTHON_OF_BUILD) >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target program
+
+built-tests: built
 	@cmake --build $(BUILD) -j $(JOBS)
 
 data: setup
@@ -30,12 +33,12 @@ data: setup
 quickstart: built data
 	@$(PYTHON_OF_BUILD) -m omnigram.quickstart --out runs/quickstart
 
-test: built data test-c test-sanitizers test-python
+test: built-tests data test-c test-sanitizers test-python
 
-test-c: built
+test-c: built-tests
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
-test-python: built
+test-python: built-tests
 	@$(PYTHON_OF_BUILD) -m pytest tests/python
 
 # The C layers once more under each sanitizer, with the heavy libraries off.

@@ -396,6 +396,13 @@ function(og_program name folder)
     target_link_libraries(${name}_program PRIVATE og_dep_${dep})
   endforeach()
   install(TARGETS ${name}_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # What a user needs, without the tests.
+  add_custom_target(program)
+  foreach(target ${name} ${name}_train ${name}_opencv ${name}_faiss ${name}_program)
+    if(TARGET ${target})
+      add_dependencies(program ${target})
+    endif()
+  endforeach()
 endfunction()
 
 # Sets a variable of this scope, so it must not be called inside a function.
