@@ -84,6 +84,18 @@ static const char *other_key(json_t *a, json_t *b) {
     return NULL;
 }
 
+static og_status refuse(const char *folder, const char *key, const json_t *then, const json_t *now, og_error *err) {
+    char *before = json_dumps(then, JSON_ENCODE_ANY | JSON_COMPACT),
+         *after = json_dumps(now, JSON_ENCODE_ANY | JSON_COMPACT);
+    og_status status = og_fail(err, OG_EINVAL,
+                               "%s was made with other settings (%.60s); remove it or name another folder; %.60s is "
+                               "%.100s there and %.100s here",
+                               folder, key, key, before ? before : "not given", after ? after : "not given");
+    free(before);
+    free(after);
+    return status;
+}
+
 og_status og_quantize_replaceable(const char *folder, json_t *settings, int *there, og_error *err) {
     char path[4096];
     OG_TRY(og_quantize_path(folder, OG_QUANTIZE_RECORD, path, err));
@@ -92,9 +104,7 @@ og_status og_quantize_replaceable(const char *folder, json_t *settings, int *the
     if (!key && json_is_object(then)) key = other_key(then, settings);
     *there = record != NULL;
     og_status status =
-        key ? og_fail(err, OG_EINVAL, "%s was made with other settings (%.60s); remove it or name another folder",
-                      folder, key)
-            : OG_OK;
+        key ? refuse(folder, key, json_object_get(then, key), json_object_get(settings, key), err) : OG_OK;
     json_decref(record);
     return status;
 }

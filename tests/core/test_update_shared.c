@@ -70,6 +70,34 @@ static void batch(int rank, int step, int64_t *rows, float *grads, int64_t *n) {
     }
 }
 
+typedef void rank_fn(og_store *mine, og_exchange *x, int32_t rank, const og_update_options *u);
+
+/* Two processes, each a rank with the shared store and an exchange. */
+static void fork_ranks(rank_fn *body, const og_update_options *u, pid_t children[2]) {
+    for (int32_t rank = 0; rank < 2; rank++) {
+        children[rank] = fork();
+        CHECK(children[rank] >= 0);
+        if (children[rank] != 0) continue;
+        og_store *mine;
+        og_exchange *x;
+        CHECK_OK(og_store_attach(name, 1, &mine, &err));
+        CHECK_OK(og_exchange_new(meeting, rank, 2, N, DIM, &x, &err));
+        body(mine, x, rank, u);
+        og_exchange_free(x);
+        og_store_free(mine);
+        _exit(0);
+    }
+}
+
+static void gives_its_batches(og_store *mine, og_exchange *x, int32_t rank, const og_update_options *u) {
+    static int64_t rows[N], n;
+    static float grads[N * DIM];
+    for (int step = 1; step <= STEPS; step++) {
+        batch(rank, step, rows, grads, &n);
+        CHECK_OK(og_exchange_apply(x, mine, u, rows, n, grads, DIM, 0.5, step, NULL, &err));
+    }
+}
+
 /* The same bits as one process with both batches, one after the other. */
 static void exact_steps_equal_one_process(int32_t kind, int32_t dtype) {
     int32_t state = og_update_state(kind, DIM);
@@ -82,26 +110,10 @@ static void exact_steps_equal_one_process(int32_t kind, int32_t dtype) {
     CHECK_OK(og_store_fill(alone, 9, 1.0, NULL, &err));
     og_update_options u = og_update_defaults(kind);
     u.rounding = OG_ROUND_STOCHASTIC;
-    static int64_t rows[2 * N], n;
-    static float grads[2 * N * DIM];
     pid_t children[2];
-    for (int32_t rank = 0; rank < 2; rank++) {
-        children[rank] = fork();
-        CHECK(children[rank] >= 0);
-        if (children[rank] == 0) {
-            og_store *mine;
-            og_exchange *x;
-            CHECK_OK(og_store_attach(name, 1, &mine, &err));
-            CHECK_OK(og_exchange_new(meeting, rank, 2, N, DIM, &x, &err));
-            for (int step = 1; step <= STEPS; step++) {
-                batch(rank, step, rows, grads, &n);
-                CHECK_OK(og_exchange_apply(x, mine, &u, rows, n, grads, DIM, 0.5, step, NULL, &err));
-            }
-            og_exchange_free(x);
-            og_store_free(mine);
-            _exit(0);
-        }
-    }
+    fork_ranks(gives_its_batches, &u, children);
+    static int64_t rows[2 * N];
+    static float grads[2 * N * DIM];
     for (int step = 1; step <= STEPS; step++) {
         int64_t first, second;
         batch(0, step, rows, grads, &first);
@@ -148,43 +160,34 @@ static void refusals_and_deaths_are_told(void) {
     og_store_free(store);
 }
 
-/* A rank that has nothing for three steps still takes part and changes nothing; a step may have nothing at all. */
+static void rank_1_is_short_of_memory(og_store *mine, og_exchange *x, int32_t rank, const og_update_options *u) {
+    static float grads[2 * DIM], zeros[DIM];
+    for (int i = 0; i < 2 * DIM; i++) grads[i] = 1;
+    const int64_t rows[2] = {0, ROWS - 1}; /* one of each owner */
+    if (rank == 1) og_fault_alloc(1);
+    og_status status = og_exchange_apply(x, mine, u, rows, 2, grads, DIM, 1, 1, NULL, &err);
+    CHECK(status == (rank == 1 ? OG_ENOMEM : OG_EINVAL));
+    CHECK(rank == 1 || strstr(err.message, "rank 1 refused"));
+    for (int i = 0; i < 2; i++) CHECK(memcmp(og_store_row(mine, rows[i]), zeros, sizeof zeros) == 0);
+    og_fault_alloc(0);
+    CHECK_OK(og_exchange_apply(x, mine, u, rows, 2, grads, DIM, 1, 1, NULL, &err));
+    for (int i = 0; i < 2; i++) CHECK(((float *)og_store_row(mine, rows[i]))[0] == -0.02f);
+}
+
 /* A rank that has no memory to apply what it owns says so before anyone applies anything; the next step works. */
 static void a_rank_short_of_memory_stops_the_step(void) {
     og_store *store;
     og_store_options o = shared(ROWS, DIM, OG_F32, 0);
     CHECK_OK(og_store_new(&o, &store, &err));
+    og_update_options u = og_update_defaults(OG_SGD);
     pid_t children[2];
-    for (int32_t rank = 0; rank < 2; rank++) {
-        children[rank] = fork();
-        CHECK(children[rank] >= 0);
-        if (children[rank] == 0) {
-            og_store *mine;
-            og_exchange *x;
-            static float grads[2 * DIM], zeros[DIM];
-            for (int i = 0; i < 2 * DIM; i++) grads[i] = 1;
-            const int64_t rows[2] = {0, ROWS - 1}; /* one of each owner */
-            og_update_options u = og_update_defaults(OG_SGD);
-            CHECK_OK(og_store_attach(name, 1, &mine, &err));
-            CHECK_OK(og_exchange_new(meeting, rank, 2, N, DIM, &x, &err));
-            if (rank == 1) og_fault_alloc(1);
-            og_status status = og_exchange_apply(x, mine, &u, rows, 2, grads, DIM, 1, 1, NULL, &err);
-            CHECK(status == (rank == 1 ? OG_ENOMEM : OG_EINVAL));
-            CHECK(rank == 1 || strstr(err.message, "rank 1 refused"));
-            for (int i = 0; i < 2; i++) CHECK(memcmp(og_store_row(mine, rows[i]), zeros, sizeof zeros) == 0);
-            og_fault_alloc(0);
-            CHECK_OK(og_exchange_apply(x, mine, &u, rows, 2, grads, DIM, 1, 1, NULL, &err));
-            for (int i = 0; i < 2; i++) CHECK(((float *)og_store_row(mine, rows[i]))[0] == -0.02f);
-            og_exchange_free(x);
-            og_store_free(mine);
-            _exit(0);
-        }
-    }
+    fork_ranks(rank_1_is_short_of_memory, &u, children);
     join(children[0]);
     join(children[1]);
     og_store_free(store);
 }
 
+/* A rank that has nothing for three steps still takes part and changes nothing; a step may have nothing at all. */
 static void an_idle_rank_takes_part(void) {
     og_store *store, *alone;
     og_store_options o = shared(8, DIM, OG_F32, og_update_state(OG_ADAGRAD_ROW, DIM)), a = o;

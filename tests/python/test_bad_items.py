@@ -76,12 +76,12 @@ def prepare(request, tmp_path):
     return at, call
 
 
-@pytest.mark.parametrize("kind", BAD)
+# A jsonl holds its texts itself; test_a_bad_line_is_named_or_skipped_and_counted has them.
+@pytest.mark.parametrize("prepare, kind", [(form, kind) for form in ("folder", "jsonl") for kind in BAD if form == "folder" or BAD[kind][0] != ".txt"],
+                         indirect=["prepare"])
 def test_a_bad_item_is_named_or_skipped_and_counted(prepare, kind):
     at, call = prepare
     suffix, make, says, cause = BAD[kind]
-    if call.name == "jsonl" and suffix == ".txt":
-        pytest.skip("a jsonl holds its texts; test_a_bad_line_is_named_or_skipped_and_counted has them")
     make(at / f"bad{suffix}")
     error = call(status=1)
     assert f"items/bad{suffix}" in error and says in error, error

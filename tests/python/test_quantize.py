@@ -157,6 +157,7 @@ def test_codes_of_other_settings_are_not_replaced(codes, prepared, tmp_path):
                        ("--codebooks", ("--prepared", prepared, *KEYS, "--encode-only", "--codebooks", codes[0]))):
         told = run(*words, "--out", out, status=1).stderr
         assert f"{out} was made with other settings ({key}); remove it or name another folder" in told
+        assert f"; {key} is " in told and " there and " in told and " here" in told
     assert {path.name: path.read_bytes() for path in out.iterdir()} == kept
     index = json.loads((prepared / "index.json").read_text())
     anew = shutil.copytree(prepared, tmp_path / "anew")
