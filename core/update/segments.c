@@ -62,6 +62,7 @@ og_status og_segments_reserve(const og_store *store, int64_t n, const og_pool *p
 
 og_status og_segments_make(const og_store *store, const int64_t *rows, int64_t n, og_pool *pool, int64_t extra_bytes,
                            og_segments *out, void **extra, og_error *err) {
+    og_pool_expect(pool);
     OG_TRY(og_update_check_rows(store, rows, n, err));
     int64_t bytes = block_bytes(store, n, pool, extra_bytes);
     uint8_t *block = take_block(store, bytes);

@@ -112,14 +112,20 @@ static void prefetch_segment(const apply_job *job, int64_t i) {
     og_prefetch_near(grad, store->dim * 4 < 4096 ? store->dim * 4 : 4096);
 }
 
+/* Segments to prefetch ahead: what the misses in flight can use; more would wait, and push rows out again. */
+static int64_t segments_ahead(const og_store *store) {
+    int64_t ahead = 4096 / (store->value_stride + store->dim * 4);
+    return ahead < 2 ? 2 : ahead > 8 ? 8 : ahead;
+}
+
 static void apply_range(void *context, int64_t begin, int64_t end, int32_t worker) {
     apply_job *job = context;
     og_store *store = job->store;
     float *sum = job->segments->buffers + worker * job->segments->buffer_floats, *values = sum + store->dim;
     uint32_t mode = og_float_mode_enter();
-    enum { AHEAD = 4 };
+    const int64_t ahead = segments_ahead(store);
     for (int64_t i = begin; i < end; i++) {
-        if (i + AHEAD < end) prefetch_segment(job, i + AHEAD);
+        if (i + ahead < end) prefetch_segment(job, i + ahead);
         int64_t row = og_segment_row(job->segments, i);
         const float *grad = og_segment_sum(job->segments, i, job->grads, job->stride, store->dim, job->ops, sum);
         float *state = store->state ? og_store_state(store, row) : NULL;

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 static og_error err;
 
@@ -80,6 +81,7 @@ static void inside(void *context, int64_t begin, int64_t end, int32_t worker) {
 static void outside(void *context, int64_t begin, int64_t end, int32_t worker) {
     nest *n = context;
     inner in = {n, worker};
+    og_pool_expect(n->pool);
     for (int64_t i = begin; i < end; i++) og_pool_for(n->pool, 10, 3, inside, &in);
 }
 
@@ -93,6 +95,7 @@ static void *call_often(void *argument) {
     nest *n = argument;
     for (int i = 0; i < 200; i++) {
         float sums[157];
+        if (i % 2) og_pool_expect(n->pool);
         og_pool_for(n->pool, 1000, 64, add, sums);
         atomic_fetch_add(&n->sum, 1);
     }
@@ -105,6 +108,22 @@ static void test_several_callers(og_pool *pool) {
     for (int i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], NULL, call_often, &n) == 0);
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     CHECK(n.sum == 800);
+}
+
+/* Told of calls that follow at once, late or not at all, and from inside a call. */
+static void test_expect(og_pool *pool) {
+    float wanted[157], got[157];
+    og_pool_for(NULL, 10000, 64, add, wanted);
+    for (int i = 0; i < 300; i++) {
+        for (int told = 0; told < i % 3; told++) og_pool_expect(pool);
+        if (i % 50 == 1) nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL);
+        if (i % 7 == 0) continue;
+        memset(got, 0, sizeof got);
+        og_pool_for(pool, 10000, 64, add, got);
+        CHECK(memcmp(wanted, got, sizeof got) == 0);
+    }
+    og_pool_expect(pool); /* the next call, or the pool's end, comes while the workers spin */
+    og_pool_expect(NULL);
 }
 
 static void nothing(void *context, int64_t begin, int64_t end, int32_t worker) {
@@ -125,6 +144,7 @@ int main(void) {
     test_parts(pool);
     test_nested(pool);
     test_several_callers(pool);
+    test_expect(pool);
     atomic_long calls = 0;
     for (int i = 0; i < 3000; i++) og_pool_for(pool, 2, 1, nothing, &calls); /* short jobs race with late wakers */
     CHECK(calls == 6000);

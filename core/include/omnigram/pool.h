@@ -21,5 +21,9 @@ typedef void og_range_fn(void *context, int64_t begin, int64_t end, int32_t work
  * one pool from several threads wait for each other; a call from inside fn runs on that thread alone. grain >= 1. */
 OG_API void og_pool_for(og_pool *pool, int64_t n, int64_t grain, og_range_fn *fn, void *context);
 
+/* og_pool_for is to follow: wakes the workers, which wait for it a tenth of a millisecond without sleep, while the
+ * caller prepares it. Changes no result; where no call follows nothing happens. NULL is fine. */
+OG_API void og_pool_expect(og_pool *pool);
+
 OG_END
 #endif

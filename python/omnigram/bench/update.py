@@ -69,6 +69,6 @@ def run(gib: float, quick: bool) -> list[dict]:
         pool = Pool(2)
         both = RawUpdate(table, pool)
         times = interleaved({"omnigram": lambda i: both(pools[(2 * i + 1) % 7], grads), "one thread": lambda i: update(pools[2 * i % 7], grads)},
-                            3 if quick else 9, clock=time.perf_counter_ns)
+                            3 if quick else 31, clock=time.perf_counter_ns)
         found += records(f"update adagrad_row bf16 x {dim}, two threads", times, n / 1e6, "M rows/s", page_bytes=page, threads=2, **distinct_note(share))
     return found
