@@ -46,7 +46,7 @@ static const og_key memory_keys[] = {
     {"eps", OG_KEY_F64, E(eps), "1e-8", 0, 1, NULL, "of adagrad, adam and rmsprop"},
     {"rounding", OG_KEY_CHOICE, E(rounding), "stochastic", 0, 0, "nearest|stochastic", "of rows below 32 bits"},
     {"workers", OG_KEY_I64, E(workers), "1", 1, 64, NULL, "threads that gather rows"},
-    {"dedupe", OG_KEY_BOOL, E(dedupe), "true", 0, 0, NULL, "gather each distinct row once"},
+    {"dedupe", OG_KEY_BOOL, E(dedupe), "true", 0, 0, NULL, "gather each distinct row once where sorting pays"},
     {"huge", OG_KEY_BOOL, E(huge), "true", 0, 0, NULL, "ask for huge pages"},
     {NULL, 0, 0, NULL, 0, 0, NULL, NULL},
 };

@@ -15,6 +15,8 @@ static og_status check_plan(const og_lookup_plan *p, og_error *err) {
         return og_fail(err, OG_EINVAL, "lookup threads %d: must be in 1..64", p->threads);
     if (p->in_flight < 1 || p->in_flight > 64)
         return og_fail(err, OG_EINVAL, "lookup in_flight %d: must be in 1..64", p->in_flight);
+    if (p->dedupe < OG_DEDUPE_NEVER || p->dedupe > OG_DEDUPE_ALWAYS)
+        return og_fail(err, OG_EINVAL, "lookup dedupe %d: must be in 0..2", p->dedupe);
     for (int32_t c = 0; c < p->n_columns; c++) {
         if (p->store[c] < 0 || p->store[c] >= p->n_stores)
             return og_fail(err, OG_EINVAL, "lookup column %d reads store %d, there are %d, counted from 0", c,
@@ -41,7 +43,7 @@ og_status og_lookup_new(const og_lookup_plan *plan, og_lookup **out, og_error *e
     l->n_columns = plan->n_columns;
     l->threads = plan->threads;
     l->in_flight = plan->in_flight;
-    l->dedupe = plan->dedupe != 0;
+    l->dedupe = plan->dedupe;
     l->out_dtype = plan->out_dtype;
     l->ops = og_row_ops_of(og_cpu_level());
     l->next_ticket = l->first_waiting = 1;

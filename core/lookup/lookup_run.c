@@ -8,6 +8,7 @@
 enum {
     BLOCK_ROWS = 256,    /* output rows whose columns are filled together */
     DEDUPE_LEAST = 4096, /* ids below which sorting cannot pay */
+    SORT_BYTES = 700,    /* of an id's row that need not be read again, from which sorting pays */
     /* Rows asked for ahead of the one being copied. Into the second-level cache, which has more misses in flight than
      * the first, 32 rows ahead was best for 512 B and 1 KiB; but an output that fills that cache throws them out again,
      * and then 8 rows into the first level are better (docs/tables-engine.md has the figures). */
@@ -17,7 +18,6 @@ enum {
     STREAM_LEAST_BYTES = 512 /* of a row, for stores past the caches */
 };
 static const int64_t stream_least_batch = INT64_C(2) << 20; /* a smaller output is better left in the caches */
-static const double dedupe_share = 0.9;                     /* of distinct ids, above which sorting does not pay */
 
 static og_gather gather_of(const og_lookup *l, int32_t c, const int64_t *rows, uint8_t *out, int64_t batch_bytes) {
     const og_lookup_column *column = &l->columns[c];
@@ -38,7 +38,8 @@ static og_gather gather_of(const og_lookup *l, int32_t c, const int64_t *rows, u
         .out = out + column->out_offset,
         .out_stride = l->out_row_bytes,
     };
-    g.stream = !g.convert && g.out_bytes >= STREAM_LEAST_BYTES && batch_bytes >= stream_least_batch;
+    g.stream = g.out_bytes >= STREAM_LEAST_BYTES && batch_bytes >= stream_least_batch &&
+               (!g.convert || g.out_bytes <= OG_CONVERT_PAST_MOST);
     g.far = g.stream || batch_bytes < stream_least_batch;
     int64_t most = FAR_BYTES / g.value_bytes;
     g.prefetch = g.far ? (int32_t)(most < 2 ? 2 : most < FAR_ROWS ? most : FAR_ROWS) : NEAR_ROWS;
@@ -56,6 +57,14 @@ static int make_room(og_lookup_scratch *scratch, int64_t bytes) {
     return 1;
 }
 
+/* An id that has come before finds its row in the caches, and to sort and to write out of order costs as much as to
+ * read from memory what they hold no more (docs/tables-engine.md has the figures). To unpack a row to 16 bits takes the
+ * time of reading 4 bytes a value. */
+static int sorting_pays(const og_gather *g, int64_t n, double share) {
+    int unpacks = g->scales && g->out_bytes < g->dim * 4;
+    return n >= DEDUPE_LEAST && (1 - share) * (double)(g->value_bytes + (unpacks ? g->dim * 4 : 0)) >= SORT_BYTES;
+}
+
 /* Each distinct row is read once, in ascending order, and written to all its places. */
 static int64_t gather_sorted(const og_lookup *l, const og_gather *g, int64_t n, void *scratch) {
     int64_t *ids = scratch;
@@ -63,6 +72,7 @@ static int64_t gather_sorted(const og_lookup *l, const og_gather *g, int64_t n, 
     og_sorted sorted = og_sort_ids(ids, n, ids + n);
     const uint8_t *values = g->values + (sorted.least - g->base) * g->value_stride;
     const uint8_t *scales = g->scales ? g->scales + (sorted.least - g->base) * g->scale_stride : NULL;
+    uint8_t converted[OG_CONVERT_PAST_MOST] __attribute__((aligned(64)));
     int64_t distinct = 0, ahead = 0, in_front = 0;
     uint64_t last_ahead = UINT64_MAX;
     for (int64_t i = 0; i < n;) {
@@ -86,13 +96,16 @@ static int64_t gather_sorted(const og_lookup *l, const og_gather *g, int64_t n, 
             if (absent) {
                 memset(out, 0, (size_t)g->out_bytes);
             } else if (g->convert && first) {
-                g->convert(row, scales ? scales + (int64_t)id * g->scale_stride : NULL, out, g->dim, g->group);
-                source = out;
+                uint8_t *to = g->stream ? converted : out;
+                g->convert(row, scales ? scales + (int64_t)id * g->scale_stride : NULL, to, g->dim, g->group);
+                source = to;
+                if (g->stream) l->ops->copy(out, source, g->out_bytes, 1);
             } else {
                 l->ops->copy(out, source, g->out_bytes, g->stream);
             }
         }
     }
+    if (g->stream) l->ops->fence();
     return distinct;
 }
 
@@ -123,9 +136,11 @@ void og_lookup_run(const og_lookup *l, const int64_t *rows, int64_t begin, int64
             count->distinct += n - absent;
             continue;
         }
-        double share = n < DEDUPE_LEAST ? 1 : og_distinct_share(g.rows, g.row_step, n);
-        if (share > dedupe_share || !make_room(scratch, n * 8 + og_dedupe_bytes(n))) {
-            count->distinct += (int64_t)(share * (double)(n - absent) + 0.5);
+        int always = l->dedupe == OG_DEDUPE_ALWAYS;
+        double share = always || n < DEDUPE_LEAST ? 1 : og_distinct_share(g.rows, g.row_step, n);
+        if (!(always || sorting_pays(&g, n, share)) || !make_room(scratch, n * 8 + og_dedupe_bytes(n))) {
+            int64_t estimate = (int64_t)(share * (double)(n - absent) + 0.5);
+            count->distinct += estimate || n == absent ? estimate : 1; /* the sample of a few ids may be empty */
             continue;
         }
         count->distinct += gather_sorted(l, &g, n, scratch->memory);

@@ -28,6 +28,8 @@ typedef struct og_gather {
     int64_t out_stride;
 } og_gather;
 
+enum { OG_CONVERT_PAST_MOST = 8192 }; /* bytes of an output row that is converted and has `stream` */
+
 enum { OG_ROW_TYPES = 6, OG_OUT_TYPES = 3 }; /* OG_F32 .. OG_NF4; OG_F32, OG_BF16, OG_F16 */
 
 /* 64 ids of a range: those that occur, and how many do before them. */
@@ -52,6 +54,7 @@ typedef struct og_row_ops {
     const char *name;
     void (*gather)(const og_gather *g, int64_t n);
     void (*copy)(uint8_t *out, const uint8_t *row, int64_t bytes, int32_t stream);
+    void (*fence)(void); /* after copies past the caches, before another thread reads them */
     /* 1: some id is neither OG_ROW_NONE nor in [base, base + limit) of its column. base and limit repeat the columns'
      * over a period, so that one loop over all ids does without a column's number. */
     int32_t (*outside)(const int64_t *ids, int64_t n, const uint64_t *base, const uint64_t *limit, int64_t period);

@@ -30,6 +30,8 @@ static inline void copy_row(uint8_t *out, const uint8_t *row, int64_t bytes, int
 
 static void copy(uint8_t *out, const uint8_t *row, int64_t bytes, int32_t stream) { copy_row(out, row, bytes, stream); }
 
+static void fence(void) { OG_FENCE(); }
+
 static inline void prefetch_values(const uint8_t *row, int64_t bytes, int32_t far) {
     if (far)
         og_prefetch_far(row, bytes);
@@ -72,19 +74,26 @@ static inline void prefetch_row(const og_gather *g, int64_t i) {
     if (g->scales) og_prefetch_near(g->scales + (id - g->base) * g->scale_stride, 1);
 }
 
+/* A row is converted in the first-level cache and then written past the caches, for no conversion writes whole lines.
+ */
 static void gather_converted(const og_gather *g, int64_t n) {
+    uint8_t row[OG_CONVERT_PAST_MOST] __attribute__((aligned(64)));
     int64_t ahead = g->prefetch;
+    int past = OG_STREAMS && g->stream;
     for (int64_t i = 0; i < ahead && i < n; i++) prefetch_row(g, i);
     for (int64_t i = 0; i < n; i++) {
         if (ahead && i + ahead < n) prefetch_row(g, i + ahead);
         int64_t id = g->rows[i * g->row_step];
         uint8_t *out = g->out + i * g->out_stride;
-        if (id < 0)
+        if (id < 0) {
             memset(out, 0, (size_t)g->out_bytes);
-        else
-            g->convert(g->values + (id - g->base) * g->value_stride,
-                       g->scales ? g->scales + (id - g->base) * g->scale_stride : NULL, out, g->dim, g->group);
+            continue;
+        }
+        g->convert(g->values + (id - g->base) * g->value_stride,
+                   g->scales ? g->scales + (id - g->base) * g->scale_stride : NULL, past ? row : out, g->dim, g->group);
+        if (past) copy_row(out, row, g->out_bytes, 1);
     }
+    if (past) OG_FENCE();
 }
 
 /* Copies of usual sizes are straight code. */
@@ -218,6 +227,7 @@ const og_row_ops OG_OPS = {
     .name = OG_OPS_NAME,
     .gather = gather,
     .copy = copy,
+    .fence = fence,
     .outside = outside,
     .draw = draw,
     .rank = rank,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -63,16 +63,25 @@ class Ticket:
         self._lookup._in_flight.tickets.pop(self._number, None)
 
 
+def _dedupe_code(dedupe: Any) -> int:
+    if isinstance(dedupe, (bool, np.bool_)):
+        return int(lib.OG_DEDUPE_AUTO if dedupe else lib.OG_DEDUPE_NEVER)
+    if dedupe == "always":
+        return int(lib.OG_DEDUPE_ALWAYS)
+    raise invalid(f"dedupe: {dedupe!r} is none of True, False and 'always'")
+
+
 class Lookup(Handle):
     """Gathers rows of tables into [n, width] on worker threads.
 
     Column c of the ids reads tables[store[c]] at id - base[c]; by default one column a table and bases of zero.
-    dtype of the output: f32, bf16 or f16. in_flight tickets may be out at once; submit blocks beyond that.
+    dtype of the output: f32, bf16 or f16. dedupe: read each distinct row once where sorting pays (True), always or
+    never (False); values are the same. in_flight tickets may be out at once; submit blocks beyond that.
     """
 
     def __init__(self, tables: Table | Sequence[Table], *, store: Sequence[int] | None = None,
                  base: Sequence[int] | None = None, dtype: str = "f32", threads: int = 1, in_flight: int = 2,
-                 dedupe: bool = True):
+                 dedupe: bool | Literal["always"] = True):
         tables = [tables] if isinstance(tables, Table) else list(instance(tables, Iterable, "tables"))
         pointers = [instance(table, Table, f"tables[{i}]").pointer for i, table in enumerate(tables)]
         store_ids = as_array(range(len(tables)) if store is None else store, np.int32, "store", 1)
@@ -87,7 +96,7 @@ class Lookup(Handle):
             "stores": stores, "n_stores": len(tables), "store": pointer_to(store_ids, "int32_t *"),
             "base": ffi.NULL if bases is None else pointer_to(bases, "int64_t *"), "n_columns": self.columns,
             "out_dtype": self._dtype, "threads": as_int(threads, "threads", I32), "in_flight": self._depth,
-            "dedupe": bool(dedupe),
+            "dedupe": _dedupe_code(dedupe),
         })
         out = ffi.new("og_lookup **")
         call(lib.og_lookup_new, plan, out)

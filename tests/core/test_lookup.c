@@ -74,6 +74,35 @@ static void values_equal_rows(int32_t out_dtype, int32_t threads, int32_t dedupe
     og_release(out);
 }
 
+/* Outputs that are written past the caches, sorted or not, against batches too small for either. */
+static void large_batches_equal_small(int32_t dtype, int32_t out_dtype, int64_t dim) {
+    enum { ROWS = 700, SMALL = 61 };
+    og_store *store = store_of(ROWS, dim, dtype, 0);
+    const int32_t column = 0;
+    const int64_t bytes = dim * (out_dtype == OG_F32 ? 4 : 2), n = (INT64_C(2) << 20) / bytes + 4096;
+    int64_t *rows = og_alloc(n, 8);
+    uint8_t *want = og_alloc(n * bytes, 1), *got = og_alloc(n * bytes + 128, 1);
+    for (int64_t i = 0; i < n; i++)
+        rows[i] = og_random_below(3, (uint64_t)i, 10) ? (int64_t)og_random_below(4, (uint64_t)i, ROWS) : OG_ROW_NONE;
+    for (int32_t dedupe = OG_DEDUPE_NEVER; dedupe <= OG_DEDUPE_ALWAYS; dedupe++)
+        for (int64_t shift = 0; shift < 64; shift += 24) {
+            og_lookup_plan plan = {&store, 1, &column, NULL, 1, out_dtype, 1, 1, dedupe};
+            og_lookup *lookup;
+            CHECK_OK(og_lookup_new(&plan, &lookup, &err));
+            for (int64_t i = 0; dedupe == OG_DEDUPE_NEVER && shift == 0 && i < n; i += SMALL)
+                CHECK_OK(og_lookup_now(lookup, rows + i, n - i < SMALL ? n - i : SMALL, want + i * bytes, &err));
+            memset(got, 0x5a, (size_t)(n * bytes + 128));
+            CHECK_OK(og_lookup_now(lookup, rows, n, got + shift, &err));
+            CHECK(memcmp(want, got + shift, (size_t)(n * bytes)) == 0);
+            for (int64_t i = 0; i < 128; i++) CHECK(got[i < shift ? i : n * bytes + i] == 0x5a);
+            og_lookup_free(lookup);
+        }
+    og_release(rows);
+    og_release(want);
+    og_release(got);
+    og_store_free(store);
+}
+
 static void many_in_flight(void) {
     og_store *store = store_of(1000, 16, OG_F32, 0);
     int32_t column = 0;
@@ -155,11 +184,23 @@ int main(void) {
     const int32_t types[] = {OG_F32, OG_BF16, OG_F16};
     for (int t = 0; t < 3; t++)
         for (int32_t threads = 1; threads <= 3; threads++)
-            for (int32_t dedupe = 0; dedupe < 2; dedupe++) {
+            for (int32_t dedupe = OG_DEDUPE_NEVER; dedupe <= OG_DEDUPE_ALWAYS; dedupe++) {
                 values_equal_rows(types[t], threads, dedupe, 1, 5000);
                 values_equal_rows(types[t], threads, dedupe, 777, 5000);
                 values_equal_rows(types[t], threads, dedupe, 9000, 50);
             }
+    for (int32_t dtype = OG_F32; dtype <= OG_NF4; dtype++)
+        for (int t = 0; t < 3; t++) {
+            large_batches_equal_small(dtype, types[t], 256);
+            large_batches_equal_small(dtype, types[t], types[t] == OG_F32 ? 2048 : 4096); /* the longest that is */
+            large_batches_equal_small(dtype, types[t],
+                                      types[t] == OG_F32 ? 2080 : 4128); /* and the first that is not */
+        }
+    og_store *store = store_of(10, 4, OG_F32, 0);
+    og_lookup_plan plan = {&store, 1, &(int32_t){0}, NULL, 1, OG_F32, 1, 1, 3};
+    og_lookup *lookup;
+    CHECK_FAILS(og_lookup_new(&plan, &lookup, &err), OG_EINVAL, "lookup dedupe 3: must be in 0..2");
+    og_store_free(store);
     many_in_flight();
     shared_by_threads(1);
     shared_by_threads(2);

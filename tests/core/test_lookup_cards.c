@@ -121,7 +121,7 @@ static void extremely_repeated_ids_are_one_update(void) {
     CHECK_OK(og_update_apply(many, &o, rows, 4096, grads, 4, 1, 1, NULL, &err));
     CHECK_OK(og_update_apply(one, &o, rows, 1, sum, 4, 1, 1, NULL, &err));
     for (int64_t r = 0; r < 8; r++) CHECK(memcmp(og_store_row(many, r), og_store_row(one, r), 64) == 0);
-    og_lookup *lookup = lookup_of(many, 2, 1, 1);
+    og_lookup *lookup = lookup_of(many, 2, 1, OG_DEDUPE_ALWAYS);
     static float out[4096][4];
     CHECK_OK(og_lookup_now(lookup, rows, 4096, out, &err));
     for (int i = 0; i < 4096; i++) CHECK(memcmp(out[i], og_store_row(many, 3), 16) == 0);
@@ -244,7 +244,7 @@ static void negative_ids_are_refused_alike(void) {
     og_update_options o = og_update_defaults(OG_SGD);
     float out[4], grad[4] = {1, 1, 1, 1};
     const uint8_t zeros[16] = {0};
-    for (int32_t dedupe = 0; dedupe < 2; dedupe++) {
+    for (int32_t dedupe = OG_DEDUPE_NEVER; dedupe <= OG_DEDUPE_ALWAYS; dedupe++) {
         og_lookup *lookup = lookup_of(store, 2, 2, dedupe);
         og_ticket ticket;
         int64_t none = OG_ROW_NONE;

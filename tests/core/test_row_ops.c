@@ -115,6 +115,52 @@ static void gathers_alike(const og_row_ops *ops) {
     og_release(got);
 }
 
+/* Conversions straight to the output and past the caches, against one row at a time. */
+static void gathers_converted_alike(const og_row_ops *ops, int from, int to) {
+    enum { ROWS = 40, N = 90, STRIDE = 1100 };
+    og_convert_fn *convert = ops->convert[from][to];
+    if (!convert) return;
+    static uint8_t table[ROWS * STRIDE] __attribute__((aligned(64))), want[N * STRIDE + 128], got[N * STRIDE + 128];
+    int64_t ids[N];
+    for (int i = 0; i < N; i++)
+        ids[i] = og_random_below(5, (uint64_t)i, 8) == 0 ? -1 : 9 + (int64_t)og_random_below(6, (uint64_t)i, ROWS);
+    fill_bytes(table, ROWS * STRIDE, 11, from < 3);
+    const int64_t dims[] = {1, 31, 64, 150, 256}, size = to == 0 ? 4 : 2;
+    for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
+        for (int32_t stream = 0; stream < 2; stream++)
+            for (int64_t shift = 0; shift < 64; shift += 1 + (shift > 1) * 29) {
+                og_gather g = {.values = table,
+                               .scales = from < 3 ? NULL : table + STRIDE - 64,
+                               .value_stride = STRIDE,
+                               .scale_stride = STRIDE,
+                               .value_bytes = dims[d],
+                               .dim = dims[d],
+                               .group = 32,
+                               .prefetch = 8,
+                               .far = stream,
+                               .stream = stream,
+                               .convert = convert,
+                               .rows = ids,
+                               .row_step = 1,
+                               .base = 9,
+                               .out_bytes = dims[d] * size,
+                               .out_stride = STRIDE};
+                memset(want, 0xee, sizeof want);
+                memset(got, 0xee, sizeof got);
+                for (int i = 0; i < N; i++) {
+                    uint8_t *out = want + 64 + shift + i * STRIDE;
+                    if (ids[i] < 0)
+                        memset(out, 0, (size_t)g.out_bytes);
+                    else
+                        convert(g.values + (ids[i] - 9) * STRIDE, g.scales ? g.scales + (ids[i] - 9) * STRIDE : NULL,
+                                out, g.dim, g.group);
+                }
+                g.out = got + 64 + shift;
+                ops->gather(&g, N);
+                CHECK(memcmp(want, got, sizeof want) == 0);
+            }
+}
+
 /* One id at a time out of range, at every place of a period and past it; absent ones are in every column. */
 static void finds_outside(const og_row_ops *ops) {
     enum { PERIOD = 66, N = 3 * PERIOD + 5 };
@@ -220,7 +266,10 @@ int main(void) {
             continue;
         }
         for (int from = 0; from < OG_ROW_TYPES; from++)
-            for (int to = 0; to < OG_OUT_TYPES; to++) converts_alike(ops, from, to);
+            for (int to = 0; to < OG_OUT_TYPES; to++) {
+                converts_alike(ops, from, to);
+                gathers_converted_alike(ops, from, to);
+            }
         gathers_alike(ops);
         finds_outside(ops);
         draws_rows(ops);

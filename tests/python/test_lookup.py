@@ -31,7 +31,7 @@ def random_rows(n, seed=0):
     return rows
 
 
-@given(st.integers(0, 300), st.integers(0, 1000), st.booleans())
+@given(st.integers(0, 300), st.integers(0, 1000), st.sampled_from([False, True, "always"]))
 @settings(deadline=None, max_examples=30)
 def test_equals_numpy(n, seed, dedupe):
     with omnigram.Table(101, 8) as small, omnigram.Table(1009, 16) as large:
@@ -41,6 +41,11 @@ def test_equals_numpy(n, seed, dedupe):
             assert lookup.width == 24
             np.testing.assert_array_equal(lookup(rows), expected(pair, rows))
             np.testing.assert_array_equal(lookup.submit(rows).wait(), expected(pair, rows))
+
+
+def test_dedupe_of_another_name_is_refused(tables):
+    with pytest.raises(omnigram.InvalidError, match="dedupe: 'allways' is none of True, False and 'always'"):
+        omnigram.Lookup(tables, dedupe="allways")
 
 
 def test_several_tickets_in_flight(tables):

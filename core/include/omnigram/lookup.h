@@ -8,6 +8,10 @@
 
 OG_BEGIN
 
+/* Auto: in batches of 4,096 and more whose rows are long and come often enough for sorting to pay. On a machine whose
+ * caches are small beside its batches, always may be faster. Values are the same. */
+enum { OG_DEDUPE_NEVER = 0, OG_DEDUPE_AUTO = 1, OG_DEDUPE_ALWAYS = 2 };
+
 /* Column c of a batch reads stores[store[c]], row id - base[c], and fills values offset(c) .. offset(c) + dim of the
  * output row. */
 typedef struct og_lookup_plan {
@@ -19,7 +23,7 @@ typedef struct og_lookup_plan {
     int32_t out_dtype; /* OG_F32, OG_BF16 or OG_F16 */
     int32_t threads;   /* workers, 1 .. 64; they start now and are joined by og_lookup_free */
     int32_t in_flight; /* tickets at once, 1 .. 64 */
-    int32_t dedupe;    /* 1: gather each distinct row once (bypassed when nearly all are distinct) */
+    int32_t dedupe;    /* OG_DEDUPE_*: read each distinct row once */
 } og_lookup_plan;
 
 typedef struct og_lookup og_lookup;
@@ -47,7 +51,7 @@ OG_API og_status og_lookup_now(og_lookup *lookup, const int64_t *rows, int64_t n
 typedef struct og_lookup_stats {
     int64_t lookups, ids, absent;
     int64_t distinct; /* counted where a batch was sorted, estimated from a sample where it was not, ids less absent for
-                         batches too small to sort (below 4,096 rows) and without dedupe */
+                         batches below 4,096 rows that were not and without dedupe */
     int64_t work_ns;  /* summed time of the workers' lookups */
     int64_t waited_ns; /* summed time callers stood in wait: hidden share = 1 - waited / work */
 } og_lookup_stats;

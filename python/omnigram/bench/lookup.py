@@ -98,9 +98,24 @@ def one_size(row_bytes: int, gib: float, quick: bool) -> list[dict]:
         found += records(f"lookup {row_bytes} B x {n}", times, n / 1e6, "M rows/s", page_bytes=page,
                          gb_per_s=n * row_bytes / times["omnigram"] / 1e9, **distinct_note(share))
         lookup.close()
+    found += converted(table, torch, weight, row_bytes, pool, page, quick)
     found += repeated(table, row_bytes, rows, page, quick)
     found += two_threads(table, row_bytes, pool, page, quick)
     return found
+
+
+def converted(table: Table, torch, weight, row_bytes: int, pool: np.ndarray, page: int, quick: bool) -> list[dict]:
+    """Rows of bf16 into an output of f32."""
+    n, dim = 131072, row_bytes // 2
+    out = aligned(n, dim, np.float32)
+    lookup = RawLookup(table, out_dtype=lib.OG_F32)
+    ids = lambda i, k: pool[(2 * i + k) % 32 * n:][:n]  # noqa: E731
+    competitors = {"omnigram": lambda i: lookup.now(ids(i, 0), out)}
+    if torch:
+        result = torch.zeros(n, dim)
+        competitors["torch.index_select, copied to f32"] = lambda i: result.copy_(torch.index_select(weight, 0, torch.from_numpy(ids(i, 1))))
+    times = interleaved(competitors, 3 if quick else 9)
+    return records(f"lookup {row_bytes} B x {n}, to f32", times, n / 1e6, "M rows/s", page_bytes=page, **distinct_note(len(np.unique(ids(0, 0))) / n))
 
 
 def repeated(table: Table, row_bytes: int, rows: int, page: int, quick: bool) -> list[dict]:

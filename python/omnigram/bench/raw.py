@@ -30,14 +30,14 @@ def aligned(n: int, dim: int, dtype) -> np.ndarray:
 
 
 class RawLookup:
-    """One column of one table, output of the table's type where that is f32, bf16 or f16."""
+    """One column of one table; output of the table's type (f32, bf16 or f16), or of another."""
 
-    def __init__(self, table: Table, *, threads: int = 1, in_flight: int = 2, dedupe: bool = True):
+    def __init__(self, table: Table, *, threads: int = 1, in_flight: int = 2, dedupe: bool = True, out_dtype: int | None = None):
         self._stores = ffi.new("og_store *[1]", [table.pointer])
         self._store = ffi.new("int32_t[1]", [0])
         plan = ffi.new("og_lookup_plan *", {
             "stores": self._stores, "n_stores": 1, "store": self._store, "base": ffi.NULL, "n_columns": 1,
-            "out_dtype": lib.og_store_dtype(table.pointer), "threads": threads, "in_flight": in_flight, "dedupe": dedupe})
+            "out_dtype": lib.og_store_dtype(table.pointer) if out_dtype is None else out_dtype, "threads": threads, "in_flight": in_flight, "dedupe": dedupe})
         out = ffi.new("og_lookup **")
         call(lib.og_lookup_new, plan, out)
         self.pointer, self._table = out[0], table
