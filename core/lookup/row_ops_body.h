@@ -74,8 +74,7 @@ static inline void prefetch_row(const og_gather *g, int64_t i) {
     if (g->scales) og_prefetch_near(g->scales + (id - g->base) * g->scale_stride, 1);
 }
 
-/* A row is converted in the first-level cache and then written past the caches, for no conversion writes whole lines.
- */
+/* No conversion writes whole lines: a row is made in the first-level cache and then written past the caches. */
 static void gather_converted(const og_gather *g, int64_t n) {
     uint8_t row[OG_CONVERT_PAST_MOST] __attribute__((aligned(64)));
     int64_t ahead = g->prefetch;
