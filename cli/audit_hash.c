@@ -150,14 +150,21 @@ static int word_of(const char *list, int k, char *out, size_t room) {
     return 1;
 }
 
+static int32_t words_in(const char *list) {
+    int32_t n = 1;
+    for (; *list; list++) n += *list == ',';
+    return n;
+}
+
 static int audit_schemes(audit *a, const words *w) {
     char scheme[48], vocab[48];
     og_error err = {{0}};
+    int32_t count = words_in(w->schemes) * words_in(w->vocabs);
     for (int s = 0; word_of(w->schemes, s, scheme, sizeof scheme); s++)
         for (int v = 0; word_of(w->vocabs, v, vocab, sizeof vocab); v++) {
             char stage[112];
             snprintf(stage, sizeof stage, "%s, V = %s", scheme, vocab);
-            og_progress_print("audit hash", stage, v, v + 1);
+            og_progress_print("audit hash", stage, a->n, count);
             if (audit_scheme(a, scheme, vocab, w, &err) != OG_OK) return og_verb_fail("audit hash", &err);
         }
     return 0;
@@ -175,6 +182,7 @@ static int results(const audit *a, const words *w) {
         refused += a->entries[i].n_reports == 0;
         for (int32_t p = 0; p < a->entries[i].n_reports; p++) weak += a->entries[i].reports[p]->n_warnings > 0;
     }
+    if (a->n > 1) og_audit_summary(a->entries, a->n, to);
     int failed = og_json_result("audit hash", w->json,
                                 json_pack("{s:o, s:i, s:i}", "hash", hash, "weak", weak, "refused", refused));
     if (!failed && w->svg) {

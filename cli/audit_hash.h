@@ -19,6 +19,8 @@ typedef struct og_audit_entry {
 } og_audit_entry;
 
 void og_audit_print(const og_audit_entry *entry, FILE *to);
+/* A line for each entry: its weak cells and the least share of the rows that a random function reaches. */
+void og_audit_summary(const og_audit_entry *entries, int32_t n, FILE *to);
 json_t *og_audit_json(const og_audit_entry *entry);
 /* A heat map, one line for each entry: distinct rows over ideal by order and lag. The text is
  * og_release'd; NULL when memory is short. */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int is_weak(const og_hash_lag *l) { return l->distinct / l->ideal < 0.99; }
+
 void og_audit_print(const og_audit_entry *e, FILE *to) {
     if (!e->n_reports) {
         fprintf(to, "\n%s: not audited: %s\n", e->name, e->refused);
@@ -23,7 +25,7 @@ void og_audit_print(const og_audit_entry *e, FILE *to) {
             double share = l->distinct / l->ideal;
             fprintf(to, "  %5d %4d %3d %11lld %25.3f %% %14.1f %11.1f %6.1f %%%s\n", l->order, l->head, l->lag,
                     (long long)l->rows, 100 * l->changed, l->distinct, l->ideal, 100 * share,
-                    share < 0.99 ? "  weak" : "");
+                    is_weak(l) ? "  weak" : "");
         }
     }
     for (int32_t p = 0; p < e->n_reports; p++)
@@ -45,6 +47,33 @@ void og_audit_print(const og_audit_entry *e, FILE *to) {
     }
     for (int32_t p = 0; p < e->n_reports; p++)
         for (int32_t i = 0; i < e->reports[p]->n_warnings; i++) fprintf(to, "  weak: %s\n", e->reports[p]->warnings[i]);
+}
+
+static void print_line(const og_audit_entry *e, int width, FILE *to) {
+    const og_hash_lag *least = NULL;
+    int32_t cells = 0, weak = 0, warnings = 0;
+    for (int32_t p = 0; p < e->n_reports; p++) {
+        const og_hash_report *r = e->reports[p];
+        cells += r->n_lags;
+        warnings += r->n_warnings;
+        for (int32_t i = 0; i < r->n_lags; i++) {
+            const og_hash_lag *l = &r->lags[i];
+            weak += is_weak(l);
+            if (!least || l->distinct / l->ideal < least->distinct / least->ideal) least = l;
+        }
+    }
+    if (least)
+        fprintf(to, "%-*s %6d %6d %9d %9.4g %% (order %d, head %d, lag %d)\n", width, e->name, cells, weak, warnings,
+                100 * least->distinct / least->ideal, least->order, least->head, least->lag);
+    else
+        fprintf(to, "%-*s %s\n", width, e->name, e->n_reports ? "no cells" : "not audited");
+}
+
+void og_audit_summary(const og_audit_entry *entries, int32_t n, FILE *to) {
+    int width = 8;
+    for (int32_t i = 0; i < n; i++) width = (int)strlen(entries[i].name) > width ? (int)strlen(entries[i].name) : width;
+    fprintf(to, "\n%-*s %6s %6s %9s %11s\n", width, "summary", "cells", "weak", "warnings", "least share");
+    for (int32_t i = 0; i < n; i++) print_line(&entries[i], width, to);
 }
 
 json_t *og_audit_json(const og_audit_entry *e) {

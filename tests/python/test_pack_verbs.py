@@ -257,6 +257,10 @@ def test_audit_hash_of_schemes(tmp_path):
     assert got["welm_knuth32/131072"]["warnings"] and not got["mix64/131072"]["warnings"] and not got["welm_knuth32/50257"]["warnings"]
     assert svg.read_text().startswith("<svg") and svg.read_text().count("<rect") > 50
     run("audit", "hash", "--scheme", "welm_knuth32", "--vocab", "131072", "--strict", status=1)
+    told = run("audit", "hash", "--scheme", "mix64,welm_knuth32", "--vocab", "131072,50257").stdout.split("\nsummary ")[1].splitlines()
+    assert [line.split()[:4] for line in told[1:]] == [["mix64/131072", "14", "0", "0"], ["mix64/50257", "14", "0", "0"],
+                                                       ["welm_knuth32/131072", "14", "10", "10"], ["welm_knuth32/50257", "14", "0", "0"]]
+    assert "summary" not in run("audit", "hash", "--scheme", "mix64", "--vocab", "64", "--rows", "97").stdout
 
 
 def test_audit_hash_of_positions_of_several_codes(tmp_path):
