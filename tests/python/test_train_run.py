@@ -117,12 +117,17 @@ def test_a_killed_run_goes_on_with_the_same_bits(files, whole, tmp_path):
     assert losses[0] == losses[1]
 
 
+def hears_interrupts():
+    """A shell starts what stands before & with SIGINT ignored, and a child inherits that: the program then goes on, as it should."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_after_a_step_and_the_run_goes_on_with_the_same_bits(files, whole, tmp_path, number):  # noqa: F811
     run, said = tmp_path / "run", tmp_path / "said"
     words = [str(w) for w in (find_program(), *train_words(files, run, "--eval.every=3", "--json", tmp_path / "result.json"))]
     with said.open("w") as stderr:
-        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=stderr)
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=stderr, preexec_fn=hears_interrupts)
         while process.poll() is None and not ((run / "metrics.jsonl").exists() and (run / "metrics.jsonl").read_bytes().count(b"\n") >= 2):
             time.sleep(0.001)
         process.send_signal(number)
@@ -139,7 +144,8 @@ def test_a_signal_stops_after_a_step_and_the_run_goes_on_with_the_same_bits(file
 def test_a_second_signal_ends_it_at_once(files, tmp_path, second):  # noqa: F811
     run = tmp_path / "run"
     slow = ("--model.width=512", "--model.layers=8", "--model.heads=8", "--train.epochs=9", "--train.save_seconds=0", "--memory.mode=off")
-    process = subprocess.Popen([str(w) for w in (find_program(), *train_words(files, run, *slow))], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([str(w) for w in (find_program(), *train_words(files, run, *slow))], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                               preexec_fn=hears_interrupts)
     while process.poll() is None and not ((run / "metrics.jsonl").exists() and (run / "metrics.jsonl").read_bytes()):
         time.sleep(0.001)  # until it is in its second step
     process.send_signal(signal.SIGINT)
