@@ -70,8 +70,6 @@ static int64_t gather_sorted(const og_lookup *l, const og_gather *g, int64_t n, 
     int64_t *ids = scratch;
     for (int64_t i = 0; i < n; i++) ids[i] = g->rows[i * g->row_step];
     og_sorted sorted = og_sort_ids(ids, n, ids + n);
-    const uint8_t *values = g->values + (sorted.least - g->base) * g->value_stride;
-    const uint8_t *scales = g->scales ? g->scales + (sorted.least - g->base) * g->scale_stride : NULL;
     uint8_t converted[OG_CONVERT_PAST_MOST] __attribute__((aligned(64)));
     int64_t distinct = 0, ahead = 0, in_front = 0;
     uint64_t last_ahead = UINT64_MAX;
@@ -81,15 +79,17 @@ static int64_t gather_sorted(const og_lookup *l, const og_gather *g, int64_t n, 
             if (id == last_ahead) continue;
             last_ahead = id;
             in_front++;
-            if ((int64_t)id + sorted.least < 0) continue;
-            const uint8_t *row = values + (int64_t)id * g->value_stride;
+            int64_t next = (int64_t)id + sorted.least;
+            if (next < 0) continue;
+            const uint8_t *row = g->values + (next - g->base) * g->value_stride;
             for (int64_t b = 0; b < g->value_bytes; b += 64) __builtin_prefetch(row + b, 0, 3);
         }
         in_front--;
         uint64_t id = og_sorted_id(&sorted, i);
         int absent = (int64_t)id + sorted.least < 0;
         distinct += !absent;
-        const uint8_t *row = values + (int64_t)id * g->value_stride;
+        int64_t index = absent ? 0 : (int64_t)id + sorted.least - g->base; /* an absent id may lie 2^62 rows away */
+        const uint8_t *row = g->values + index * g->value_stride;
         const uint8_t *source = row;
         for (int first = 1; i < n && og_sorted_id(&sorted, i) == id; i++, first = 0) {
             uint8_t *out = g->out + og_sorted_position(&sorted, i) * g->out_stride;
@@ -97,7 +97,7 @@ static int64_t gather_sorted(const og_lookup *l, const og_gather *g, int64_t n, 
                 memset(out, 0, (size_t)g->out_bytes);
             } else if (g->convert && first) {
                 uint8_t *to = g->stream ? converted : out;
-                g->convert(row, scales ? scales + (int64_t)id * g->scale_stride : NULL, to, g->dim, g->group);
+                g->convert(row, g->scales ? g->scales + index * g->scale_stride : NULL, to, g->dim, g->group);
                 source = to;
                 if (g->stream) l->ops->copy(out, source, g->out_bytes, 1);
             } else {

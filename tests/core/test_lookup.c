@@ -24,7 +24,7 @@ static og_store *store_of(int64_t rows, int64_t dim, int32_t dtype, int32_t stat
 static void values_equal_rows(int32_t out_dtype, int32_t threads, int32_t dedupe, int64_t n, uint64_t spread) {
     og_store *stores[2] = {store_of(5000, 96, OG_BF16, 1), store_of(300, 40, OG_F32, 0)};
     int32_t store[3] = {0, 1, 0};
-    int64_t base[3] = {0, 1000, 77};
+    int64_t base[3] = {0, 1000, INT64_C(1) << 62}; /* absent rows lie far from it */
     og_lookup_plan plan = {stores, 2, store, base, 3, out_dtype, threads, 2, dedupe};
     og_lookup *lookup;
     CHECK_OK(og_lookup_new(&plan, &lookup, &err));
