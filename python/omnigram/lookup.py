@@ -66,7 +66,7 @@ class Ticket:
 def _dedupe_code(dedupe: Any) -> int:
     if isinstance(dedupe, (bool, np.bool_)):
         return int(lib.OG_DEDUPE_AUTO if dedupe else lib.OG_DEDUPE_NEVER)
-    if dedupe == "always":
+    if isinstance(dedupe, str) and dedupe == "always":
         return int(lib.OG_DEDUPE_ALWAYS)
     raise invalid(f"dedupe: {dedupe!r} is none of True, False and 'always'")
 

@@ -46,6 +46,8 @@ def test_equals_numpy(n, seed, dedupe):
 def test_dedupe_of_another_name_is_refused(tables):
     with pytest.raises(omnigram.InvalidError, match="dedupe: 'allways' is none of True, False and 'always'"):
         omnigram.Lookup(tables, dedupe="allways")
+    with pytest.raises(omnigram.InvalidError, match=r"dedupe: array\(\[1, 2\]\) is none of"):
+        omnigram.Lookup(tables, dedupe=np.array([1, 2]))
 
 
 def test_several_tickets_in_flight(tables):
