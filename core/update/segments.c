@@ -60,9 +60,11 @@ og_status og_segments_reserve(const og_store *store, int64_t n, const og_pool *p
     return OG_OK;
 }
 
+enum { EXPECT_LEAST = 1024 }; /* rows whose update takes longer than to wake a thread */
+
 og_status og_segments_make(const og_store *store, const int64_t *rows, int64_t n, og_pool *pool, int64_t extra_bytes,
                            og_segments *out, void **extra, og_error *err) {
-    og_pool_expect(pool);
+    if (n >= EXPECT_LEAST) og_pool_expect(pool);
     OG_TRY(og_update_check_rows(store, rows, n, err));
     int64_t bytes = block_bytes(store, n, pool, extra_bytes);
     uint8_t *block = take_block(store, bytes);
