@@ -398,7 +398,7 @@ function(og_program name folder)
   install(TARGETS ${name}_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   # What a user needs, without the tests.
   add_custom_target(program)
-  foreach(target ${name} ${name}_train ${name}_opencv ${name}_faiss ${name}_program)
+  foreach(target ${name} ${name}_train ${name}_opencv ${name}_faiss ${name}_program ${name}_cdef)
     if(TARGET ${target})
       add_dependencies(program ${target})
     endif()

@@ -1,6 +1,7 @@
 """`pip install .` gives a package that works alone: its own library and program, no torch, one version."""
 
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -8,6 +9,8 @@ import sys
 import textwrap
 
 import pytest
+
+import omnigram
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +58,14 @@ def test_the_program_comes_with_it_and_versions_agree(installed, root):
               subprocess.run([find_program(), "--version"], check=True, capture_output=True, text=True).stdout)
     """)
     assert out.split() == [version, version, "omnigram", version]
+
+
+def test_the_target_of_make_builds_all_that_the_package_opens():
+    """`make quickstart` of a fresh clone builds the target `program` alone."""
+    build = pathlib.Path(omnigram.library_path).resolve().parents[1]
+    if not (build / "build.ninja").exists() or shutil.which("ninja") is None:
+        pytest.skip("the library is from no build folder of ninja's")
+    told = subprocess.run(["ninja", "-C", build, "-t", "query", "program"], capture_output=True, text=True, check=True).stdout
+    inputs = {line.strip() for line in told.split("outputs:")[0].splitlines()}
+    assert {"lib/libomnigram.so", "omnigram", "omnigram_cdef"} <= inputs
+    assert {f"lib/{module.name}" for module in (build / "lib").glob("libomnigram_*.so")} <= inputs
