@@ -1,4 +1,6 @@
 /* pool.c: a pool of threads that sleep on condition variables between calls, and spin a little before they do. */
+#include "base/clock.h"
+
 #include <omnigram/memory.h>
 #include <omnigram/pool.h>
 
@@ -6,7 +8,6 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct worker {
     og_pool *pool;
@@ -50,20 +51,15 @@ static void run_parts(og_pool *pool, int32_t index) {
  * there may be more threads than cores. */
 enum { SPIN_NS = 100000 };
 
-static int64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static void spin_for_job(og_pool *pool, uint64_t seen) {
-    int64_t began = now_ns();
-    while (atomic_load_explicit(&pool->job, memory_order_relaxed) == seen && now_ns() - began < SPIN_NS) sched_yield();
+    int64_t began = og_clock_ns();
+    while (atomic_load_explicit(&pool->job, memory_order_relaxed) == seen && og_clock_ns() - began < SPIN_NS)
+        sched_yield();
 }
 
 static void spin_for_workers(og_pool *pool) {
-    int64_t began = now_ns();
-    while (atomic_load_explicit(&pool->active, memory_order_relaxed) && now_ns() - began < SPIN_NS) sched_yield();
+    int64_t began = og_clock_ns();
+    while (atomic_load_explicit(&pool->active, memory_order_relaxed) && og_clock_ns() - began < SPIN_NS) sched_yield();
 }
 
 static void *work(void *argument) {

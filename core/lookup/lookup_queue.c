@@ -1,19 +1,13 @@
 /* lookup_queue.c: tickets: submit, wait, cancel, and the workers that serve them in order. */
+#include "base/clock.h"
 #include "lookup/lookup_internal.h"
 
 #include <string.h>
-#include <time.h>
 
 typedef struct worker_start {
     og_lookup *lookup;
     int32_t index;
 } worker_start;
-
-static int64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static og_lookup_job *job_of(og_lookup *l, og_ticket ticket) { return &l->jobs[ticket % l->in_flight]; }
 
@@ -60,10 +54,10 @@ static void *worker(void *context) {
         pthread_mutex_unlock(&l->lock);
 
         og_lookup_count count = {0};
-        int64_t began = now_ns();
+        int64_t began = og_clock_ns();
         if (l->before_chunk) l->before_chunk(l->before_context);
         og_lookup_run(l, rows, begin, end, out, &l->scratch[start.index], &count);
-        int64_t took = now_ns() - began;
+        int64_t took = og_clock_ns() - began;
 
         pthread_mutex_lock(&l->lock);
         l->stats.work_ns += took;
@@ -141,9 +135,9 @@ og_status og_lookup_wait(og_lookup *l, og_ticket ticket, og_error *err) {
     if (status == OG_OK) {
         og_lookup_job *job = job_of(l, ticket);
         if (job->ticket == ticket && job->state != OG_TICKET_FREE) {
-            int64_t began = now_ns();
+            int64_t began = og_clock_ns();
             wait_end(l, ticket);
-            l->stats.waited_ns += now_ns() - began;
+            l->stats.waited_ns += og_clock_ns() - began;
         }
         if (l->next_ticket - ticket < OG_REMEMBERED && l->end[ticket % OG_REMEMBERED] == OG_TICKET_CANCELED)
             status = og_fail(err, OG_ECANCELED, "ticket %lld was cancelled", (long long)ticket);

@@ -89,20 +89,18 @@ static int64_t gather_sorted(const og_lookup *l, const og_gather *g, int64_t n, 
         int absent = (int64_t)id + sorted.least < 0;
         distinct += !absent;
         int64_t index = absent ? 0 : (int64_t)id + sorted.least - g->base; /* an absent id may lie 2^62 rows away */
-        const uint8_t *row = g->values + index * g->value_stride;
-        const uint8_t *source = row;
-        for (int first = 1; i < n && og_sorted_id(&sorted, i) == id; i++, first = 0) {
+        const uint8_t *source = g->values + index * g->value_stride;
+        if (g->convert && !absent) { /* once: the row's other places get copies */
+            uint8_t *to = g->stream ? converted : g->out + og_sorted_position(&sorted, i) * g->out_stride;
+            g->convert(source, g->scales ? g->scales + index * g->scale_stride : NULL, to, g->dim, g->group);
+            source = to;
+        }
+        for (; i < n && og_sorted_id(&sorted, i) == id; i++) {
             uint8_t *out = g->out + og_sorted_position(&sorted, i) * g->out_stride;
-            if (absent) {
+            if (absent)
                 memset(out, 0, (size_t)g->out_bytes);
-            } else if (g->convert && first) {
-                uint8_t *to = g->stream ? converted : out;
-                g->convert(row, g->scales ? g->scales + index * g->scale_stride : NULL, to, g->dim, g->group);
-                source = to;
-                if (g->stream) l->ops->copy(out, source, g->out_bytes, 1);
-            } else {
+            else if (out != source)
                 l->ops->copy(out, source, g->out_bytes, g->stream);
-            }
         }
     }
     if (g->stream) l->ops->fence();
